@@ -1,0 +1,94 @@
+package io.minutehand.core.store;
+
+import io.minutehand.core.store.StoreException.Kind;
+import java.util.List;
+import org.redisson.RedissonShutdownException;
+import org.redisson.client.RedisAuthRequiredException;
+import org.redisson.client.RedisBusyException;
+import org.redisson.client.RedisClusterDownException;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisLoadingException;
+import org.redisson.client.RedisMasterDownException;
+import org.redisson.client.RedisNodeNotFoundException;
+import org.redisson.client.RedisOutOfMemoryException;
+import org.redisson.client.RedisReadonlyException;
+import org.redisson.client.RedisTryAgainException;
+import org.redisson.client.RedisWrongPasswordException;
+
+/** Says what a failure of Redisson means: whether the script may have run, and whether a repeat makes sense. Stateless. */
+final class Failures {
+    /** Error codes at the front of a message that the client has no class for, all of them refusals before the script ran. */
+    private static final List<String> PASSING = List.of(
+            "NOREPLICAS",
+            "MISCONF",
+            "CLUSTERDOWN",
+            "MASTERDOWN",
+            "TRYAGAIN",
+            "LOADING",
+            "READONLY",
+            "BUSY",
+            "ASK",
+            "MOVED");
+
+    StoreException translate(ScriptRunner.Call call, Throwable failure) {
+        String message = String.valueOf(failure.getMessage());
+        Kind kind = kindOf(failure, message);
+        String where = call.keys().isEmpty() ? "" : " on " + call.keys().get(0);
+        return new StoreException(
+                kind,
+                "script " + call.script().scriptName() + where + " " + meaning(kind) + ": " + brief(message),
+                failure);
+    }
+
+    private static Kind kindOf(Throwable failure, String message) {
+        if (failure instanceof RedisOutOfMemoryException || message.startsWith("OOM")) {
+            return Kind.FULL;
+        }
+        if (failure instanceof RedisLoadingException
+                || failure instanceof RedisReadonlyException
+                || failure instanceof RedisTryAgainException
+                || failure instanceof RedisClusterDownException
+                || failure instanceof RedisMasterDownException
+                || failure instanceof RedisBusyException
+                || failure instanceof RedisNodeNotFoundException
+                || PASSING.stream().anyMatch(code -> message.startsWith(code + " "))) {
+            return Kind.UNAVAILABLE;
+        }
+        if (failure instanceof RedissonShutdownException
+                || failure instanceof RedisAuthRequiredException
+                || failure instanceof RedisWrongPasswordException) {
+            return Kind.REFUSED;
+        }
+        // Time-outs and broken connections are subclasses of RedisException without a server's error code.
+        boolean answered = failure.getClass() == RedisException.class;
+        return failure instanceof RedisException && !answered ? Kind.UNKNOWN : Kind.REFUSED;
+    }
+
+    private static String meaning(Kind kind) {
+        return switch (kind) {
+            case FULL -> "was refused, Redis is at maxmemory (raise it, or let jobs run off)";
+            case UNAVAILABLE -> "was refused for now";
+            case UNKNOWN -> "got no reply, its outcome is unknown";
+            case REFUSED -> "failed";
+        };
+    }
+
+    /** The client appends command and arguments (payloads among them) to its messages: only what stands before them is passed on. */
+    private static String brief(String message) {
+        int end = message.length();
+        for (String mark : List.of(
+                " channel: [",
+                ". channel: ",
+                " command: (",
+                ". Command: (",
+                ", params: ",
+                "; command: ",
+                ", command: ")) {
+            int at = message.indexOf(mark);
+            if (at >= 0) {
+                end = Math.min(end, at);
+            }
+        }
+        return message.substring(0, Math.min(end, 300));
+    }
+}

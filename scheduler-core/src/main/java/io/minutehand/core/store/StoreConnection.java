@@ -1,0 +1,262 @@
+package io.minutehand.core.store;
+
+import io.minutehand.core.bucket.Keyspace;
+import io.minutehand.core.bucket.ShardId;
+import java.net.MalformedURLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BinaryOperator;
+import org.redisson.Redisson;
+import org.redisson.api.RScript;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.options.OptionalOptions;
+import org.redisson.client.codec.ByteArrayCodec;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.BaseConfig;
+import org.redisson.config.BaseMasterSlaveServersConfig;
+import org.redisson.config.Config;
+import org.redisson.config.ReadMode;
+
+/**
+ * The connection of a process to Redis: one Redisson client, the scripts, and the estimates of the servers' clocks. From it come the stores,
+ * each completing its futures on the executor that is given. Thread-safe; closing it ends the client that it made.
+ */
+public final class StoreConnection implements AutoCloseable {
+    private static final int OLDEST_MAJOR = 7;
+    private static final int NETTY_THREADS = 2;
+    private static final int CONNECTIONS = 8;
+    private static final int IDLE_CONNECTIONS = 2;
+    private static final int CHANNELS_PER_CONNECTION = 1000;
+    private static final int CONNECT_TIMEOUT_MS = 3000;
+    private static final long CLUSTER_SCAN_MS = 1000;
+    private static final long PING_MS = 5000;
+
+    private final RedissonClient client;
+    private final Keyspace keys;
+    private final Duration replyTimeout;
+    private final boolean manyServers;
+    private final ScriptLibrary library;
+    private final String description;
+    private final ServerClock sharedClock = new ServerClock();
+    private final Map<ShardId, ServerClock> clocks = new ConcurrentHashMap<>();
+
+    private StoreConnection(
+            Config config, Keyspace keys, Duration replyTimeout, ScriptLibrary library, String description) {
+        this.client = Redisson.create(config);
+        this.keys = keys;
+        this.replyTimeout = replyTimeout;
+        this.manyServers = config.isClusterConfig();
+        this.library = library;
+        this.description = description;
+        try {
+            requireVersion();
+        } catch (RuntimeException refused) {
+            client.shutdown();
+            throw refused;
+        }
+    }
+
+    /**
+     * Connects; blocks until the first connection stands.
+     *
+     * @throws StoreException (REFUSED) when nobody answers, the login fails, or the server is older than Redis 7.0
+     */
+    public static StoreConnection open(RedisOptions options) {
+        return open(options, (name, text) -> text);
+    }
+
+    /** As {@link #open(RedisOptions)}, with scripts that pass through {@code edit} first: for tests of what scripts guard against. */
+    static StoreConnection open(RedisOptions options, BinaryOperator<String> edit) {
+        return connect(
+                configOf(options),
+                new Keyspace(options.namespace()),
+                options.replyTimeout(),
+                new ScriptLibrary(edit),
+                options.toString());
+    }
+
+    /**
+     * Connects by a Redisson configuration of the caller's. Calls of ours still bring their own codec, time-out and the order not to be
+     * resent; a configuration without a codec gets one that needs no library.
+     *
+     * @throws StoreException as {@link #open(RedisOptions)}
+     */
+    public static StoreConnection of(Config config, String namespace) {
+        Config copy = new Config(config);
+        if (copy.getCodec() == null) {
+            copy.setCodec(ByteArrayCodec.INSTANCE);
+        }
+        copy.setCheckLockSyncedSlaves(false);
+        return connect(
+                copy, new Keyspace(namespace), Duration.ofSeconds(1), new ScriptLibrary(), "a Redisson configuration");
+    }
+
+    private static StoreConnection connect(
+            Config config, Keyspace keys, Duration replyTimeout, ScriptLibrary library, String description) {
+        try {
+            return new StoreConnection(config, keys, replyTimeout, library, description);
+        } catch (StoreException refused) {
+            throw refused;
+        } catch (RuntimeException failure) {
+            throw new StoreException(
+                    StoreException.Kind.REFUSED,
+                    "cannot connect to " + description + ": " + rootMessage(failure)
+                            + "; check address, user, password and TLS",
+                    failure);
+        }
+    }
+
+    public Keyspace keys() {
+        return keys;
+    }
+
+    /** The Redisson client's id: new at each start, the first half of a lease's holder. */
+    public String clientId() {
+        return client.getId();
+    }
+
+    /** The clock of the server that holds a shard: one estimate for all, unless there are several servers. */
+    public ServerClock clock(ShardId shard) {
+        return manyServers ? clocks.computeIfAbsent(shard, s -> new ServerClock()) : sharedClock;
+    }
+
+    /** Jobs: a method a script. */
+    public JobStore jobs(Executor executor) {
+        return new JobStore(this, runner(executor));
+    }
+
+    /** Leases of buckets, what waits in a shard, and hints. */
+    public LeaseStore leases(Executor executor) {
+        return new LeaseStore(this, runner(executor), client, executor);
+    }
+
+    /** Nodes and topics. */
+    public ClusterStore cluster(Executor executor) {
+        return new ClusterStore(this, runner(executor));
+    }
+
+    private ScriptRunner runner(Executor executor) {
+        return new ScriptRunner(client, replyTimeout, library, executor);
+    }
+
+    /** Ends the client; calls under way fail. */
+    @Override
+    public void close() {
+        client.shutdown(0, 2, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public String toString() {
+        return description;
+    }
+
+    private void requireVersion() {
+        RScript scripts = client.getScript(OptionalOptions.defaults()
+                .codec(StringCodec.INSTANCE)
+                .timeout(replyTimeout)
+                .retryAttempts(2));
+        String version = scripts.eval(
+                keys.topics(),
+                RScript.Mode.READ_WRITE,
+                "return redis.REDIS_VERSION or 'below 7'",
+                RScript.ReturnType.VALUE,
+                List.of(keys.topics()));
+        int dot = version.indexOf('.');
+        if (dot < 0 || Integer.parseInt(version.substring(0, dot)) < OLDEST_MAJOR) {
+            throw new StoreException(
+                    StoreException.Kind.REFUSED,
+                    "Redis at " + description + " has version " + version + ", needed is " + OLDEST_MAJOR
+                            + ".0 or newer (script flags, sharded channels)",
+                    new IllegalStateException(version));
+        }
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return String.valueOf(cause.getMessage());
+    }
+
+    private static Config configOf(RedisOptions options) {
+        Config config = new Config();
+        config.setCodec(ByteArrayCodec.INSTANCE);
+        config.setNettyThreads(NETTY_THREADS);
+        config.setThreads(NETTY_THREADS);
+        config.setCheckLockSyncedSlaves(false);
+        config.setSlavesSyncTimeout(options.replyTimeout().toMillis());
+        if (options.user() != null) {
+            config.setUsername(options.user());
+        }
+        if (options.password() != null) {
+            config.setPassword(options.password());
+        }
+        if (options.trustStore() != null) {
+            try {
+                config.setSslTruststore(options.trustStore().toUri().toURL());
+            } catch (MalformedURLException e) {
+                throw new IllegalArgumentException(
+                        "trust store " + options.trustStore() + " is not a readable path", e);
+            }
+            config.setSslTruststorePassword(options.trustStorePassword());
+        }
+        List<String> urls = options.addresses().stream()
+                .map(address -> (options.tls() ? "rediss://" : "redis://") + address)
+                .toList();
+        switch (options.mode()) {
+            case SINGLE ->
+                common(
+                        config.useSingleServer()
+                                .setAddress(urls.get(0))
+                                .setDatabase(options.database())
+                                .setConnectionPoolSize(CONNECTIONS)
+                                .setConnectionMinimumIdleSize(IDLE_CONNECTIONS)
+                                .setSubscriptionConnectionMinimumIdleSize(1)
+                                .setSubscriptionConnectionPoolSize(pubSubConnections(options)),
+                        options);
+            case CLUSTER -> {
+                var servers = config.useClusterServers();
+                servers.setNodeAddresses(urls);
+                servers.setScanInterval((int) CLUSTER_SCAN_MS);
+                common(pooled(servers, options), options);
+            }
+            case SENTINEL -> {
+                var servers = config.useSentinelServers();
+                servers.setSentinelAddresses(urls);
+                servers.setMasterName(options.master());
+                servers.setCheckSentinelsList(false);
+                servers.setScanInterval((int) CLUSTER_SCAN_MS);
+                common(pooled(servers, options), options);
+            }
+            default -> throw new IllegalStateException("mode " + options.mode());
+        }
+        return config;
+    }
+
+    private static int pubSubConnections(RedisOptions options) {
+        return 1 + options.subscriptions() / CHANNELS_PER_CONNECTION;
+    }
+
+    private static <T extends BaseMasterSlaveServersConfig<T>> T pooled(T servers, RedisOptions options) {
+        return servers.setReadMode(ReadMode.MASTER)
+                .setMasterConnectionPoolSize(CONNECTIONS)
+                .setMasterConnectionMinimumIdleSize(IDLE_CONNECTIONS)
+                .setSlaveConnectionPoolSize(CONNECTIONS)
+                .setSlaveConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionPoolSize(pubSubConnections(options));
+    }
+
+    private static <T extends BaseConfig<T>> void common(T servers, RedisOptions options) {
+        servers.setTimeout((int) options.replyTimeout().toMillis());
+        servers.setConnectTimeout(CONNECT_TIMEOUT_MS);
+        servers.setPingConnectionInterval((int) PING_MS);
+        servers.setSubscriptionsPerConnection(CHANNELS_PER_CONNECTION);
+        servers.setRetryAttempts(0);
+    }
+}

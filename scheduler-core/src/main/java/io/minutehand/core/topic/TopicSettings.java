@@ -1,0 +1,106 @@
+package io.minutehand.core.topic;
+
+import io.minutehand.core.job.Limits;
+import io.minutehand.core.job.RetryPolicy;
+import java.time.Duration;
+
+/**
+ * How the jobs of a topic are kept and handled; stored in Redis and the same for every process. Immutable.
+ *
+ * @param shards shards of the topic, 1 to {@link Limits#SHARDS}
+ * @param visibility how long a job may stay with a node that does not extend it, 1 s or more
+ * @param handlerTimeout how long a handler may run, 1 ms or more
+ * @param retention how long a tombstone stays: zero (none), or 12 s or more, so that it outlives every repeat of a call
+ * @param deadLimit dead letters kept, over all shards, 1 or more (each shard keeps its share, rounded up)
+ * @param deadAge how long a dead letter is kept, 1 s or more
+ * @param delivery how often a handler may run
+ * @param retry what follows a failed attempt
+ */
+public record TopicSettings(
+        int shards,
+        Duration visibility,
+        Duration handlerTimeout,
+        Duration retention,
+        int deadLimit,
+        Duration deadAge,
+        Delivery delivery,
+        RetryPolicy retry) {
+    /** A tombstone that goes earlier could let a repeated call store a job twice: a router's default deadline plus 2 s. */
+    public static final Duration SHORTEST_RETENTION = Duration.ofSeconds(12);
+
+    private static final TopicSettings DEFAULTS = new TopicSettings(
+            8,
+            Duration.ofSeconds(30),
+            Duration.ofMinutes(5),
+            Duration.ofSeconds(60),
+            100_000,
+            Duration.ofDays(30),
+            Delivery.AT_LEAST_ONCE,
+            RetryPolicy.quadratic());
+
+    /**
+     * Checks the ranges above.
+     *
+     * @throws IllegalArgumentException that names the setting, its value and what is allowed
+     */
+    public TopicSettings {
+        require(shards >= 1 && shards <= Limits.SHARDS, "shards", shards, "1 to " + Limits.SHARDS);
+        require(visibility.toMillis() >= 1000, "visibility", visibility, "1 s or more");
+        require(handlerTimeout.toMillis() >= 1, "handlerTimeout", handlerTimeout, "1 ms or more");
+        require(
+                retention.isZero() || retention.compareTo(SHORTEST_RETENTION) >= 0,
+                "retention",
+                retention,
+                "0 (no tombstones) or " + SHORTEST_RETENTION + " and more");
+        require(deadLimit >= 1, "deadLimit", deadLimit, "1 or more");
+        require(deadAge.toMillis() >= 1000, "deadAge", deadAge, "1 s or more");
+    }
+
+    private static void require(boolean holds, String name, Object value, String allowed) {
+        if (!holds) {
+            throw new IllegalArgumentException("topic setting " + name + "=" + value + ", allowed is " + allowed);
+        }
+    }
+
+    /** 8 shards, 30 s visibility, 5 min handler time-out, 60 s retention, 100,000 dead letters for 30 days, at least once, n * n s x 5. */
+    public static TopicSettings defaults() {
+        return DEFAULTS;
+    }
+
+    /** Dead letters that each shard keeps. */
+    public int deadLimitPerShard() {
+        return (deadLimit + shards - 1) / shards;
+    }
+
+    public TopicSettings withShards(int value) {
+        return new TopicSettings(value, visibility, handlerTimeout, retention, deadLimit, deadAge, delivery, retry);
+    }
+
+    public TopicSettings withVisibility(Duration value) {
+        return new TopicSettings(shards, value, handlerTimeout, retention, deadLimit, deadAge, delivery, retry);
+    }
+
+    public TopicSettings withHandlerTimeout(Duration value) {
+        return new TopicSettings(shards, visibility, value, retention, deadLimit, deadAge, delivery, retry);
+    }
+
+    public TopicSettings withRetention(Duration value) {
+        return new TopicSettings(shards, visibility, handlerTimeout, value, deadLimit, deadAge, delivery, retry);
+    }
+
+    public TopicSettings withDeadLimit(int value) {
+        return new TopicSettings(shards, visibility, handlerTimeout, retention, value, deadAge, delivery, retry);
+    }
+
+    public TopicSettings withDeadAge(Duration value) {
+        return new TopicSettings(shards, visibility, handlerTimeout, retention, deadLimit, value, delivery, retry);
+    }
+
+    public TopicSettings withDelivery(Delivery value) {
+        return new TopicSettings(shards, visibility, handlerTimeout, retention, deadLimit, deadAge, value, retry);
+    }
+
+    public TopicSettings withRetry(RetryPolicy value) {
+        return new TopicSettings(shards, visibility, handlerTimeout, retention, deadLimit, deadAge, delivery, value);
+    }
+}

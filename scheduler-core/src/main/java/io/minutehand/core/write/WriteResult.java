@@ -1,0 +1,37 @@
+package io.minutehand.core.write;
+
+import io.minutehand.core.job.JobState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of one job that was to be stored.
+ *
+ * @param status the outcome
+ * @param state of the job that was there before, or null
+ */
+public record WriteResult(Status status, @Nullable JobState state) {
+    /** The outcome. */
+    public enum Status {
+        /** Stored now. */
+        CREATED,
+        /** The very same request was stored before: nothing changed. */
+        EXISTS,
+        /** Another request has this id: nothing changed. */
+        CONFLICT,
+        /** Stored in the place of an older job that was pending, dead or ended. */
+        REPLACED,
+        /** It would replace a job that is in flight: nothing changed. */
+        RUNNING,
+        /** Redis is at maxmemory: for sure not stored. */
+        STORE_FULL,
+        /** Redis could not be reached before the deadline: for sure not stored. */
+        NOT_STORED,
+        /** A reply was lost and none came before the deadline: stored or not; repeat with the same id. */
+        UNKNOWN;
+
+        /** Whether the job is stored under the request that was made. */
+        public boolean accepted() {
+            return this == CREATED || this == EXISTS || this == REPLACED;
+        }
+    }
+}

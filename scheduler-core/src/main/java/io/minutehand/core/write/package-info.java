@@ -1,0 +1,5 @@
+/** Writing jobs: the view of topics that a process keeps, and the batches that it sends to shards. */
+@NullMarked
+package io.minutehand.core.write;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,57 @@
+-- What pop and recover share: replay of a lost reply, and the writes that put jobs in flight.
+
+-- The kept sequence number of a node on this shard and what it got then; seq is 0 before the first call.
+local function lastHandout(popKey)
+  local kept = redis.call('HMGET', popKey, 'seq', 'receipts')
+  return tonumber(kept[1] or '0'), kept[2] or ''
+end
+
+-- Appends member and record of each kept receipt that is still in flight to the reply.
+local function replay(reply, receipts, inflightKey, firstRecordKey)
+  for receipt in string.gmatch(receipts, '[^\n]+') do
+    if redis.call('ZSCORE', inflightKey, receipt) then
+      local member = memberOf(receipt)
+      local record = redis.call('HGET', KEYS[firstRecordKey + digit(member)], member)
+      if record then
+        reply[#reply + 1] = member
+        reply[#reply + 1] = record
+      end
+    end
+  end
+  return reply
+end
+
+-- A set of jobs that one call hands to a node: collected first, written in one go after the last check.
+local function newHandout(node, seq)
+  return { node = node, seq = seq, receipts = {}, fields = {}, bytes = 0, count = 0 }
+end
+
+local function add(handout, member, record)
+  local delivery = math.min(deliveryOf(record) + 1, 65535)
+  local after = delivered(record, delivery)
+  local fields = handout.fields[digit(member)]
+  if not fields then
+    fields = {}
+    handout.fields[digit(member)] = fields
+  end
+  fields[#fields + 1] = member
+  fields[#fields + 1] = after
+  handout.receipts[#handout.receipts + 1] = receiptFor(delivery, handout.node, handout.seq, member)
+  handout.bytes = handout.bytes + #record
+  handout.count = handout.count + 1
+  return after
+end
+
+local function write(handout, inflightKey, popKey, firstRecordKey, deadline, keepMs)
+  local scored = {}
+  for i = 1, handout.count do
+    scored[2 * i - 1] = digits(deadline)
+    scored[2 * i] = handout.receipts[i]
+  end
+  if handout.count > 0 then redis.call('ZADD', inflightKey, unpack(scored)) end
+  for index, fields in pairs(handout.fields) do
+    redis.call('HSET', KEYS[firstRecordKey + index], unpack(fields))
+  end
+  redis.call('HSET', popKey, 'seq', handout.seq, 'receipts', table.concat(handout.receipts, '\n'))
+  redis.call('PEXPIRE', popKey, keepMs)
+end

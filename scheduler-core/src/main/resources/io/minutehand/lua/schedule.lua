@@ -1,0 +1,129 @@
+#!lua
+-- schedule: stores a batch of jobs of one shard.
+-- Transition: none -> pending (or pending, dead or ended -> pending, for an item with mode R).
+-- KEYS:
+--   1 index     zset    minutes of the non-empty buckets
+--   2 ledger    hash    counters and settings epoch of the shard
+--   3 dead      zset    dead letters
+--   4 wake      channel hint to the bucket's owner
+--   5-20 records hash   the 16 record hashes of the shard
+--   21.. ends   string  tombstone of each item, in the order of the items
+--   then buckets zset   every bucket that an item names
+-- ARGV:
+--   1 epoch     settings epoch that the caller knows
+--   2 horizonMs ms, 0.. : a job due within it wakes the owner when it becomes the first of its bucket
+--   3 count     items, 1..500
+--   then 9 an item: member, due (epoch ms), minute, bucket (its place in KEYS), digest (8 bytes), mode (K keep, R replace),
+--     from (place in KEYS of the bucket that a replaced job waits in, 0 = none known), fromMinute (0 = none known), body (bytes)
+-- Returns:
+--   STALE_SETTINGS nowUs           the epoch is another: nothing was stored
+--   CLOCK_AHEAD nowUs              an item's minute is later than that of max(due, now), it would be found too late: nothing was stored
+--   OK nowUs then 2 an item:       CREATED -, EXISTS state, CONFLICT state, REPLACED state, RUNNING I, ELSEWHERE minute, NEWER -
+--   (an OOM error before any write when the server is full)
+-- Cost: O(count * log(bucket)).
+-- Replay: an identical call answers EXISTS where the first said CREATED or REPLACED, and writes nothing.
+-- @include clock
+-- @include record
+-- @include wake
+local index, ledger, dead, wakeChannel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local epoch, horizonMs, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local records, ends, items = 5, 21, 4
+
+local nowUs, now = clock()
+if redis.call('HGET', ledger, 'epoch') ~= epoch then return { 'STALE_SETTINGS', nowUs } end
+for at = items, #ARGV, 9 do
+  if tonumber(ARGV[at + 2]) * 60000 > math.max(tonumber(ARGV[at + 1]), now) then return { 'CLOCK_AHEAD', nowUs } end
+end
+
+local reply = { 'OK', nowUs }
+local planned, fields, scores, earliest, minutes = {}, {}, {}, {}, {}
+local removed, undead, unended = {}, {}, {}
+local created, revived = 0, 0
+
+local function store(at, member, digestNow, bucketKey)
+  local due, minute = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  planned[member] = digestNow
+  local hash = KEYS[records + digit(member)]
+  fields[hash] = fields[hash] or {}
+  local list = fields[hash]
+  list[#list + 1] = member
+  list[#list + 1] = header('P', 1, 0, minute, due, now, digestNow, 0) .. ARGV[at + 8]
+  scores[bucketKey] = scores[bucketKey] or {}
+  list = scores[bucketKey]
+  list[#list + 1] = digits(due)
+  list[#list + 1] = member
+  earliest[bucketKey] = math.min(earliest[bucketKey] or due, due)
+  minutes[bucketKey] = ARGV[at + 2]
+end
+
+local function answer(status, detail)
+  reply[#reply + 1] = status
+  reply[#reply + 1] = detail
+end
+
+for i = 1, count do
+  local at = items + (i - 1) * 9
+  local member, digestNow, replace = ARGV[at], ARGV[at + 4], ARGV[at + 5] == 'R'
+  local bucketKey, from = KEYS[tonumber(ARGV[at + 3])], KEYS[tonumber(ARGV[at + 6])]
+  local record = redis.call('HGET', KEYS[records + digit(member)], member)
+  local ended = not record and redis.call('GET', KEYS[ends + i - 1])
+  if planned[member] then
+    answer(planned[member] == digestNow and 'EXISTS' or 'CONFLICT', 'P')
+  elseif record and not readable(record) then
+    answer('NEWER', '-')
+  elseif record and digestOf(record) == digestNow then
+    answer('EXISTS', stateOf(record))
+  elseif ended and string.sub(ended, 2) == digestNow then
+    answer('EXISTS', string.sub(ended, 1, 1))
+  elseif (record or ended) and not replace then
+    answer('CONFLICT', record and stateOf(record) or string.sub(ended, 1, 1))
+  elseif record and stateOf(record) == 'I' then
+    answer('RUNNING', 'I')
+  elseif record and stateOf(record) == 'P' and ARGV[at + 7] ~= digits(minuteOf(record)) then
+    answer('ELSEWHERE', digits(minuteOf(record)))
+  else
+    if record and stateOf(record) == 'P' then
+      if from ~= bucketKey then
+        removed[from] = removed[from] or { minute = ARGV[at + 7] }
+        table.insert(removed[from], member)
+      end
+      answer('REPLACED', 'P')
+    elseif record then
+      undead[#undead + 1] = member
+      revived = revived + 1
+      answer('REPLACED', 'X')
+    else
+      created = created + 1
+      if ended then unended[#unended + 1] = KEYS[ends + i - 1] end
+      answer(ended and 'REPLACED' or 'CREATED', ended and string.sub(ended, 1, 1) or '-')
+    end
+    store(at, member, digestNow, bucketKey)
+  end
+end
+
+local wakes, emptied, sizes = {}, {}, {}
+for bucketKey, due in pairs(earliest) do
+  local first = firstDue(bucketKey)
+  if not first or due < first then wakes[bucketKey] = due end
+end
+for from, members in pairs(removed) do
+  sizes[from] = redis.call('ZCARD', from)
+  if not scores[from] and sizes[from] == #members then emptied[#emptied + 1] = members.minute end
+end
+
+for hash, list in pairs(fields) do redis.call('HSET', hash, unpack(list)) end
+for bucketKey, list in pairs(scores) do
+  redis.call('ZADD', bucketKey, unpack(list))
+  redis.call('ZADD', index, minutes[bucketKey], minutes[bucketKey])
+end
+for from, members in pairs(removed) do redis.call('ZREM', from, unpack(members)) end
+if #emptied > 0 then redis.call('ZREM', index, unpack(emptied)) end
+if #undead > 0 then redis.call('ZREM', dead, unpack(undead)) end
+if #unended > 0 then redis.call('DEL', unpack(unended)) end
+if created + revived > 0 then
+  redis.call('HINCRBY', ledger, 'accepted', created + revived)
+  redis.call('HINCRBY', ledger, 'pending', created + revived)
+end
+if revived > 0 then redis.call('HINCRBY', ledger, 'purged', revived) end
+for bucketKey, due in pairs(wakes) do wake(wakeChannel, minutes[bucketKey], due, now, horizonMs) end
+return reply
