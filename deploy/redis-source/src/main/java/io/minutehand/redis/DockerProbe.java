@@ -1,0 +1,84 @@
+package io.minutehand.redis;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks whether a container can be started, without needing Testcontainers on the class path and without its noise. */
+final class DockerProbe {
+
+    /** The image of {@link DockerRedis}. */
+    static final String IMAGE = "redis:7.2-alpine";
+
+    private static final String FACTORY = "org.testcontainers.DockerClientFactory";
+
+    private static @Nullable Boolean available;
+
+    private DockerProbe() {}
+
+    /** True if Testcontainers is on the class path and finds a Docker engine. Asked once per JVM: it costs 0.6 s. */
+    static synchronized boolean isAvailable() {
+        Boolean known = available;
+        if (known == null) {
+            known = probe();
+            available = known;
+        }
+        return known;
+    }
+
+    private static boolean probe() {
+        try {
+            Class.forName(FACTORY, false, DockerProbe.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+        // Without an engine Testcontainers logs an error with a stack trace, and that is the usual case here.
+        try (Silence ignored = new Silence("org.testcontainers")) {
+            return DockerRedis.engineFound();
+        }
+    }
+
+    /** Turns a logger off for a while, if the logging back end is Logback; other back ends are left as they are. */
+    static final class Silence implements AutoCloseable {
+
+        private final Logger logger;
+        private final @Nullable Object before;
+
+        Silence(String name) {
+            logger = LoggerFactory.getLogger(name);
+            before = invoke("getLevel");
+            setLevel("OFF");
+        }
+
+        @Override
+        public void close() {
+            setLevel(before == null ? null : before.toString());
+        }
+
+        private void setLevel(@Nullable String level) {
+            try {
+                for (Method method : logger.getClass().getMethods()) {
+                    if (method.getName().equals("setLevel") && method.getParameterCount() == 1) {
+                        Class<?> type = method.getParameterTypes()[0];
+                        Object value = level == null
+                                ? null
+                                : type.getMethod("valueOf", String.class).invoke(null, level);
+                        method.invoke(logger, value);
+                    }
+                }
+            } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
+                // Another back end with a method of that name: its lines are only noise.
+            }
+        }
+
+        private @Nullable Object invoke(String method) {
+            try {
+                return logger.getClass().getMethod(method).invoke(logger);
+            } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
+                return null;
+            }
+        }
+    }
+}

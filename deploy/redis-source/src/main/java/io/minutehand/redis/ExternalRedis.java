@@ -1,0 +1,56 @@
+package io.minutehand.redis;
+
+/** A server that runs already: reached, looked at, and left alone. */
+final class ExternalRedis implements RedisInstance {
+
+    private final String uri;
+    private final String version;
+
+    private ExternalRedis(String uri, String version) {
+        this.uri = uri;
+        this.version = version;
+    }
+
+    /**
+     * Connects once and checks the version.
+     *
+     * @throws IllegalStateException if it is older than 7.0
+     */
+    static ExternalRedis reach(String uri) {
+        RedisAddress address = RedisAddress.parse(uri);
+        try (RedisCommands commands = RedisCommands.connect(uri)) {
+            String version = commands.info("server").getOrDefault("redis_version", "0");
+            RedisBinary.requireRecent(version, "The server at " + address);
+            return new ExternalRedis(uri, version);
+        }
+    }
+
+    @Override
+    public String uri() {
+        return uri;
+    }
+
+    @Override
+    public RedisSourceKind kind() {
+        return RedisSourceKind.ADDRESS;
+    }
+
+    @Override
+    public String version() {
+        return version;
+    }
+
+    @Override
+    public String describe() {
+        return "source=address Redis " + version + " at " + RedisAddress.parse(uri);
+    }
+
+    @Override
+    public RedisCommands connect() {
+        return RedisCommands.connect(uri);
+    }
+
+    /** Does nothing: whoever started the server ends it. */
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,197 @@
+package io.minutehand.redis;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A directory for this user only (mode 0700), with the processes that run in it. Both are gone after {@link #close()},
+ * and also when this JVM ends in any other way, SIGKILL included.
+ *
+ * <p>How: a small shell waits on a pipe whose other end only this JVM holds. When the JVM is gone the system closes the
+ * pipe; the shell then kills every process whose working directory is this one, and deletes it. That needs no process
+ * ids, which may be reused, and cannot miss a child that the JVM started and did not live to record. A shutdown hook
+ * would not run on SIGKILL, and on an orderly exit it would end Redis under the hooks of others that still use it; a
+ * parent-death signal is bound to the thread that started the child, not to the JVM.
+ *
+ * <p>Processes get a session of their own where {@code setsid} exists, so that a Ctrl-C reaches this JVM alone, which
+ * then decides in which order things end. Thread-safe.
+ */
+public final class PrivateDirectory implements AutoCloseable {
+
+    private static final String PREFIX = "minutehand-";
+
+    /**
+     * $1 = directory. Lines on the pipe: a process id (used only where there is no /proc), or "done". The second pass
+     * finds a child that had not yet changed into the directory during the first.
+     */
+    private static final String WATCHDOG = """
+            trap '' INT TERM HUP
+            pids=
+            while read -r word; do
+              [ "$word" = done ] && exit 0
+              pids="$pids $word"
+            done
+            for pass in first second; do
+              if [ -d /proc/self/cwd ]; then
+                for cwd in /proc/[0-9]*/cwd; do
+                  if [ "$cwd" -ef "$1" ]; then pid=${cwd#/proc/}; kill -9 "${pid%/cwd}"; fi
+                done
+              else
+                for pid in $pids; do kill -9 "$pid"; done
+                pids=
+              fi
+              [ "$pass" = second ] || sleep 0.2 || sleep 1
+            done
+            rm -rf -- "$1"
+            """;
+
+    private static final Optional<Path> SETSID = Executables.find("setsid");
+
+    private final Path path;
+    private final Process watchdog;
+    private final List<Process> processes = new ArrayList<>();
+    private boolean closed;
+
+    private PrivateDirectory(Path path, Process watchdog) {
+        this.path = path;
+        this.watchdog = watchdog;
+    }
+
+    /**
+     * Makes an empty directory below {@code java.io.tmpdir}.
+     *
+     * @param label part of its name, for people who look
+     * @throws UncheckedIOException if it cannot be made, or if there is no {@code /bin/sh}
+     */
+    public static PrivateDirectory create(String label) {
+        try {
+            Path path = Files.createTempDirectory(
+                            PREFIX + label + "-",
+                            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")))
+                    .toRealPath();
+            try {
+                // Outside of the directory, or the watchdog would find itself in it.
+                Process watchdog = new ProcessBuilder(detached("/bin/sh", "-c", WATCHDOG, "watchdog", path.toString()))
+                        .directory(path.getRoot().toFile())
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+                return new PrivateDirectory(path, watchdog);
+            } catch (IOException e) {
+                Files.delete(path);
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("No private directory for " + label + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The directory, absolute and without symbolic links. */
+    public Path path() {
+        return path;
+    }
+
+    /**
+     * Starts a process that works in this directory and ends with it.
+     *
+     * @param builder command, environment and redirections; its working directory is set here
+     * @throws UncheckedIOException  if it cannot be started
+     * @throws IllegalStateException if this directory is closed
+     */
+    public synchronized Process start(ProcessBuilder builder) {
+        if (closed) {
+            throw new IllegalStateException(path + " is closed; make a new directory to start processes in");
+        }
+        List<String> command = List.copyOf(builder.command());
+        try {
+            Process process = builder.command(detached(command.toArray(String[]::new)))
+                    .directory(path.toFile())
+                    .start();
+            processes.removeIf(other -> !other.isAlive());
+            processes.add(process);
+            tell(Long.toString(process.pid()));
+            return process;
+        } catch (IOException e) {
+            throw new UncheckedIOException("Starting " + command.get(0) + " failed: " + e.getMessage(), e);
+        } finally {
+            builder.command(command);
+        }
+    }
+
+    /**
+     * Kills the processes and deletes the directory. Calling it again does nothing.
+     *
+     * @throws IllegalStateException if the directory cannot be deleted
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (Process process : processes) {
+            process.destroyForcibly();
+        }
+        for (Process process : processes) {
+            process.onExit().join();
+        }
+        try {
+            deleteTree(path);
+            tell("done");
+        } catch (IOException e) {
+            // A child that a killed server had forked, for a snapshot say, still writes here. It is not ours to wait
+            // for, but the watchdog, which now sees its pipe close without "done", finds it by its directory.
+        }
+        closePipe();
+        watchdog.onExit().join();
+        if (Files.exists(path)) {
+            throw new IllegalStateException(path + " could not be deleted; look for processes that hold it");
+        }
+    }
+
+    private void tell(String line) throws IOException {
+        watchdog.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        watchdog.getOutputStream().flush();
+    }
+
+    private void closePipe() {
+        try {
+            watchdog.getOutputStream().close();
+        } catch (IOException e) {
+            // The watchdog is gone already; the pipe has no other use.
+        }
+    }
+
+    private static List<String> detached(String... command) {
+        List<String> result = new ArrayList<>();
+        SETSID.ifPresent(setsid -> result.add(setsid.toString()));
+        result.addAll(List.of(command));
+        return result;
+    }
+
+    private static void deleteTree(Path root) throws IOException {
+        Files.walkFileTree(root, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.deleteIfExists(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path directory, IOException e) throws IOException {
+                Files.deleteIfExists(directory);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,212 @@
+package io.minutehand.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A Redis Cluster of real processes on 127.0.0.1, all with one password. The slots are spread evenly over the primaries
+ * in order; a node that does not answer for 2 s is taken for dead by the others.
+ *
+ * <p>Nodes are listed primaries first: with n primaries, node {@code n + k} starts as a replica of primary
+ * {@code k % n}. After a failover that order says nothing about roles; ask {@link #primaryFor(String)}.
+ */
+public final class RedisCluster implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RedisCluster.class);
+
+    private static final int SLOTS = 16_384;
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final List<RedisServer> nodes;
+
+    private RedisCluster(List<RedisServer> nodes) {
+        this.nodes = List.copyOf(nodes);
+    }
+
+    /**
+     * Starts a cluster of the {@linkplain RedisBinary#locate() located} program.
+     *
+     * @throws IllegalStateException if it is not complete within 60 s
+     */
+    public static RedisCluster start(int primaries, int replicasPerPrimary) {
+        return start(RedisBinary.locate(), primaries, replicasPerPrimary, RedisSettings.defaults());
+    }
+
+    /**
+     * Starts a cluster and waits until every node calls it complete and every replica is in step.
+     *
+     * @param primaries          3 or more, as a failover needs a majority; 1 and 2 work without one
+     * @param replicasPerPrimary 0 or more
+     * @param settings           for each node
+     * @throws IllegalStateException if it is not complete within 60 s
+     */
+    public static RedisCluster start(
+            RedisBinary binary, int primaries, int replicasPerPrimary, RedisSettings settings) {
+        String password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
+        RedisSettings shared = settings.withPassword(password)
+                .with("cluster-node-timeout 2000", "cluster-replica-validity-factor 0", "repl-diskless-sync-delay 0");
+        List<RedisServer> nodes = new ArrayList<>();
+        try {
+            for (int i = 0; i < primaries * (1 + replicasPerPrimary); i++) {
+                nodes.add(RedisServer.start(binary, shared, RedisServer.Role.CLUSTER_NODE));
+            }
+            RedisCluster cluster = new RedisCluster(nodes);
+            cluster.introduce(primaries);
+            cluster.attachReplicas(primaries);
+            cluster.awaitComplete();
+            LOG.info(
+                    "redis: cluster is complete primaries={} replicas={} {}",
+                    primaries,
+                    nodes.size() - primaries,
+                    binary.describe());
+            return cluster;
+        } catch (RuntimeException e) {
+            nodes.forEach(RedisServer::close);
+            throw e;
+        }
+    }
+
+    /** All nodes, in the order of the class note. */
+    public List<RedisServer> nodes() {
+        return nodes;
+    }
+
+    /** The addresses of all nodes, for a client's list of seeds. */
+    public List<String> uris() {
+        return nodes.stream().map(RedisServer::uri).toList();
+    }
+
+    /** The password that all nodes share. */
+    public String password() {
+        return nodes.get(0).password();
+    }
+
+    /**
+     * The node that serves this key now, as the nodes that are alive see it.
+     *
+     * @throws IllegalStateException if no node answers, or if nobody serves the key's slot
+     */
+    public RedisServer primaryFor(String key) {
+        for (RedisServer node : nodes) {
+            if (node.isAlive()) {
+                try (RedisCommands commands = node.connect()) {
+                    return primaryOf(commands.number("CLUSTER", "KEYSLOT", key), commands);
+                }
+            }
+        }
+        throw new IllegalStateException("No node of the cluster is alive");
+    }
+
+    /**
+     * Waits until every node that is alive calls the cluster complete, knows all living nodes and replicates in step;
+     * for example after a failover or a restart.
+     *
+     * @throws IllegalStateException if that is not so within 60 s
+     */
+    public void awaitComplete() {
+        for (RedisServer node : nodes) {
+            await("node " + node.port() + " to see a complete cluster", node, () -> !node.isAlive() || complete(node));
+        }
+    }
+
+    /** Ends all nodes and deletes their directories. Calling it again does nothing. */
+    @Override
+    public void close() {
+        nodes.forEach(RedisServer::close);
+    }
+
+    private void introduce(int primaries) {
+        RedisServer first = nodes.get(0);
+        try (RedisCommands greeter = first.connect()) {
+            for (int i = 0; i < nodes.size(); i++) {
+                RedisServer node = nodes.get(i);
+                try (RedisCommands commands = node.connect()) {
+                    // Distinct epochs from the start: otherwise the nodes settle the tie first, which takes seconds.
+                    commands.call("CLUSTER", "SET-CONFIG-EPOCH", i + 1);
+                    if (i < primaries) {
+                        int from = SLOTS * i / primaries;
+                        int to = SLOTS * (i + 1) / primaries - 1;
+                        commands.call("CLUSTER", "ADDSLOTSRANGE", from, to);
+                    }
+                }
+                if (node != first) {
+                    greeter.call("CLUSTER", "MEET", "127.0.0.1", node.port(), node.busPort());
+                }
+            }
+        }
+        for (RedisServer node : nodes) {
+            await("node " + node.port() + " to know all nodes", node, () -> knowsAll(node));
+        }
+    }
+
+    private void attachReplicas(int primaries) {
+        for (int i = primaries; i < nodes.size(); i++) {
+            RedisServer primary = nodes.get((i - primaries) % primaries);
+            try (RedisCommands ofPrimary = primary.connect();
+                    RedisCommands ofReplica = nodes.get(i).connect()) {
+                ofReplica.call("CLUSTER", "REPLICATE", String.valueOf(ofPrimary.text("CLUSTER", "MYID")));
+            }
+        }
+        for (RedisServer node : nodes) {
+            await(
+                    "node " + node.port() + " to see the replicas",
+                    node,
+                    () -> replicasSeenBy(node) == nodes.size() - primaries);
+        }
+    }
+
+    private boolean knowsAll(RedisServer node) {
+        List<String> lines = table(node);
+        return lines.size() == nodes.size() && lines.stream().noneMatch(line -> line.contains("handshake"));
+    }
+
+    private static long replicasSeenBy(RedisServer node) {
+        return table(node).stream().filter(line -> line.contains("slave")).count();
+    }
+
+    private static List<String> table(RedisServer node) {
+        try (RedisCommands commands = node.connect()) {
+            return String.valueOf(commands.text("CLUSTER", "NODES")).lines().toList();
+        }
+    }
+
+    private static boolean complete(RedisServer node) {
+        try (RedisCommands commands = node.connect()) {
+            Map<String, String> cluster = RedisCommands.fields(commands.text("CLUSTER", "INFO"));
+            Map<String, String> replication = commands.info("replication");
+            return "ok".equals(cluster.get("cluster_state"))
+                    && String.valueOf(SLOTS).equals(cluster.get("cluster_slots_ok"))
+                    && !"down".equals(replication.get("master_link_status"));
+        }
+    }
+
+    private RedisServer primaryOf(long slot, RedisCommands commands) {
+        if (commands.call("CLUSTER", "SLOTS") instanceof List<?> ranges) {
+            for (Object element : ranges) {
+                if (element instanceof List<?> range
+                        && range.get(0) instanceof Long from
+                        && range.get(1) instanceof Long to
+                        && range.get(2) instanceof List<?> primary
+                        && primary.get(1) instanceof Long port
+                        && from <= slot
+                        && slot <= to) {
+                    return nodes.stream()
+                            .filter(node -> node.port() == port)
+                            .findFirst()
+                            .orElseThrow(() ->
+                                    new IllegalStateException("Slot " + slot + " is at the unknown port " + port));
+                }
+            }
+        }
+        throw new IllegalStateException("No node serves slot " + slot);
+    }
+
+    private static void await(String what, RedisServer node, Callable<Boolean> condition) {
+        Waiting.until(what, LIMIT, condition, () -> "it sees:\n" + String.join("\n", table(node)));
+    }
+}
