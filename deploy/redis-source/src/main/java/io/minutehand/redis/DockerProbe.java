@@ -35,13 +35,16 @@ final class DockerProbe {
             return false;
         }
         // Without an engine Testcontainers logs an error with a stack trace, and that is the usual case here.
-        try (Silence ignored = new Silence("org.testcontainers")) {
+        Silence silence = new Silence("org.testcontainers");
+        try {
             return DockerRedis.engineFound();
+        } finally {
+            silence.end();
         }
     }
 
     /** Turns a logger off for a while, if the logging back end is Logback; other back ends are left as they are. */
-    static final class Silence implements AutoCloseable {
+    static final class Silence {
 
         private final Logger logger;
         private final @Nullable Object before;
@@ -52,8 +55,7 @@ final class DockerProbe {
             setLevel("OFF");
         }
 
-        @Override
-        public void close() {
+        void end() {
             setLevel(before == null ? null : before.toString());
         }
 

@@ -21,7 +21,7 @@ final class Executables {
         if (searchPath == null) {
             return Optional.empty();
         }
-        for (String directory : searchPath.split(File.pathSeparator)) {
+        for (String directory : searchPath.split(File.pathSeparator, -1)) {
             // An empty entry means the working directory to a shell: running what lies there would be a surprise.
             if (directory.isEmpty()) {
                 continue;

@@ -58,7 +58,7 @@ public final class FreePorts {
     private static int limit() {
         try {
             int lowest =
-                    Integer.parseInt(Files.readString(OUTGOING_RANGE).trim().split("\\s+")[0]);
+                    Integer.parseInt(Files.readString(OUTGOING_RANGE).trim().split("\\s+", -1)[0]);
             return lowest >= LOWEST + TRIES ? lowest : DEFAULT_OUTGOING_LOWEST;
         } catch (IOException | NumberFormatException e) {
             // Not Linux, or /proc is hidden: the common default.

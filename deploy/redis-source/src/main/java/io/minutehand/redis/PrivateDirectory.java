@@ -3,12 +3,14 @@ package io.minutehand.redis;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -56,6 +58,9 @@ public final class PrivateDirectory implements AutoCloseable {
             """;
 
     private static final Optional<Path> SETSID = Executables.find("setsid");
+
+    private static final Path PROCESSES = Path.of("/proc");
+    private static final Duration STRAY_LIMIT = Duration.ofSeconds(10);
 
     private final Path path;
     private final Process watchdog;
@@ -105,6 +110,7 @@ public final class PrivateDirectory implements AutoCloseable {
      * Starts a process that works in this directory and ends with it.
      *
      * @param builder command, environment and redirections; its working directory is set here
+     * @throws IllegalArgumentException if there is no such program
      * @throws UncheckedIOException  if it cannot be started
      * @throws IllegalStateException if this directory is closed
      */
@@ -113,6 +119,13 @@ public final class PrivateDirectory implements AutoCloseable {
             throw new IllegalStateException(path + " is closed; make a new directory to start processes in");
         }
         List<String> command = List.copyOf(builder.command());
+        String program = command.get(0);
+        if (program.contains("/")
+                ? !Files.isExecutable(Path.of(program))
+                : Executables.find(program).isEmpty()) {
+            // Through setsid a missing program would only show as a process that ends with status 127.
+            throw new IllegalArgumentException(program + " is not an executable program");
+        }
         try {
             Process process = builder.command(detached(command.toArray(String[]::new)))
                     .directory(path.toFile())
@@ -122,7 +135,7 @@ public final class PrivateDirectory implements AutoCloseable {
             tell(Long.toString(process.pid()));
             return process;
         } catch (IOException e) {
-            throw new UncheckedIOException("Starting " + command.get(0) + " failed: " + e.getMessage(), e);
+            throw new UncheckedIOException("Starting " + program + " failed: " + e.getMessage(), e);
         } finally {
             builder.command(command);
         }
@@ -146,16 +159,44 @@ public final class PrivateDirectory implements AutoCloseable {
             process.onExit().join();
         }
         try {
+            killStrays();
             deleteTree(path);
             tell("done");
         } catch (IOException e) {
-            // A child that a killed server had forked, for a snapshot say, still writes here. It is not ours to wait
-            // for, but the watchdog, which now sees its pipe close without "done", finds it by its directory.
+            // Something new appeared in the directory meanwhile. The watchdog, which now sees its pipe close without
+            // "done", does the rest.
         }
         closePipe();
         watchdog.onExit().join();
         if (Files.exists(path)) {
             throw new IllegalStateException(path + " could not be deleted; look for processes that hold it");
+        }
+    }
+
+    /** Kills what the processes left behind, such as a child that a killed server had forked for a snapshot. */
+    private void killStrays() throws IOException {
+        if (!Files.isDirectory(PROCESSES)) {
+            return;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(PROCESSES, "[0-9]*")) {
+            for (Path entry : entries) {
+                if (worksHere(entry)) {
+                    long pid = Long.parseLong(entry.getFileName().toString());
+                    ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+                    // Not its exit: a dead process that nobody reaps stays a process, but works nowhere any more.
+                    Waiting.until(
+                            "process " + pid + " to end", STRAY_LIMIT, () -> !worksHere(entry), () -> "it is there");
+                }
+            }
+        }
+    }
+
+    private boolean worksHere(Path process) {
+        try {
+            return Files.readSymbolicLink(process.resolve("cwd")).equals(path);
+        } catch (IOException e) {
+            // Gone meanwhile, or of another user.
+            return false;
         }
     }
 

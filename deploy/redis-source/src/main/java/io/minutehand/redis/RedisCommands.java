@@ -198,7 +198,7 @@ public final class RedisCommands implements AutoCloseable {
     /** Lines of {@code name:value}, as INFO and CLUSTER INFO reply them. */
     static Map<String, String> fields(@Nullable String reply) {
         Map<String, String> fields = new LinkedHashMap<>();
-        for (String line : String.valueOf(reply).split("\r?\n")) {
+        for (String line : String.valueOf(reply).split("\r?\n", -1)) {
             int colon = line.indexOf(':');
             if (colon > 0 && line.charAt(0) != '#') {
                 fields.put(line.substring(0, colon), line.substring(colon + 1));
