@@ -1,0 +1,204 @@
+package io.minutehand.loadtest.demo;
+
+import io.minutehand.redis.PrivateDirectory;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One worker, as a process of its own. It says on its output how it fares, see {@link WorkerLine}; it ends when its
+ * input says {@code stop}, or is closed, which happens by itself when this process is gone. Thread-safe.
+ */
+final class WorkerProcess {
+    /** Heap of a worker: what the demo needs of it with a wide margin, so that twelve nodes fit on a laptop. */
+    private static final String HEAP = "-Xmx192m";
+
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
+
+    private final String name;
+    private final Process process;
+    private final BufferedWriter input;
+    private final CountDownLatch ready = new CountDownLatch(1);
+    private volatile @Nullable String nodeId;
+    private volatile WorkerLine.Status status = WorkerLine.Status.NONE;
+    private volatile boolean endWanted;
+
+    private WorkerProcess(String name, Process process) {
+        this.name = name;
+        this.process = process;
+        this.input = process.outputWriter(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Starts a worker.
+     *
+     * @param home where it runs; when this process ends, however, what runs there is killed
+     * @param environment variables beyond those of this process; secrets go here, for arguments show in process lists
+     * @param arguments of {@code demo-worker}
+     * @param log file for what the JVM itself prints
+     * @param unasked called if it ends without having been told to
+     */
+    static WorkerProcess start(
+            String name,
+            PrivateDirectory home,
+            Map<String, String> environment,
+            List<String> arguments,
+            Path log,
+            Consumer<WorkerProcess> unasked) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(jvmOptions());
+        command.add("-cp");
+        command.add(absoluteClassPath());
+        command.add("io.minutehand.loadtest.Main");
+        command.add("demo-worker");
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());
+        builder.environment().putAll(environment);
+        WorkerProcess worker = new WorkerProcess(name, home.start(builder));
+        Thread reader = new Thread(worker::read, "output-of-" + name);
+        reader.setDaemon(true);
+        reader.start();
+        worker.process.onExit().thenRun(() -> {
+            worker.ready.countDown();
+            if (!worker.endWanted) {
+                unasked.accept(worker);
+            }
+        });
+        return worker;
+    }
+
+    /**
+     * The options that gave the best lateness on two cores with three workers: the simple collector and compiler leave
+     * the cores to the work, and code is compiled by the time that the warm-up ends.
+     */
+    static List<String> jvmOptions() {
+        List<String> options =
+                new ArrayList<>(List.of(HEAP, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+        if (Runtime.version().feature() >= 24) {
+            // Netty's native code and Unsafe; the manifest that allows them is not read with -cp.
+            options.add("--enable-native-access=ALL-UNNAMED");
+            options.add("--sun-misc-unsafe-memory-access=allow");
+        }
+        return options;
+    }
+
+    private static String absoluteClassPath() {
+        String separator = System.getProperty("path.separator");
+        List<String> entries = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(java.util.regex.Pattern.quote(separator), -1)) {
+            entries.add(Path.of(entry).toAbsolutePath().toString());
+        }
+        return String.join(separator, entries);
+    }
+
+    String name() {
+        return name;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Returns the id under which the worker joined, or null while it has not. */
+    @Nullable
+    String nodeId() {
+        return nodeId;
+    }
+
+    /** Returns what it last said of itself. */
+    WorkerLine.Status status() {
+        return status;
+    }
+
+    /**
+     * Waits until it has joined.
+     *
+     * @return whether it did so in time
+     */
+    boolean awaitReady(long timeoutMs) throws InterruptedException {
+        return ready.await(timeoutMs, TimeUnit.MILLISECONDS) && nodeId != null;
+    }
+
+    /** Asks it to finish what it runs, leave and end; does not wait. */
+    void stop() {
+        endWanted = true;
+        try {
+            input.write("stop\n");
+            input.flush();
+        } catch (IOException e) {
+            LOG.info("demo: worker is gone already node={}", name);
+        }
+    }
+
+    /** Waits for its end. Returns the exit status, or null if it did not end in time. */
+    @Nullable
+    Integer awaitEnd(long timeoutMs) throws InterruptedException {
+        return process.waitFor(timeoutMs, TimeUnit.MILLISECONDS) ? (Integer) process.exitValue() : null;
+    }
+
+    /** Kills it with SIGKILL and waits until it is gone. */
+    void kill() {
+        endWanted = true;
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    /** Halts it where it stands (SIGSTOP), as a first step of killing it at a known point. */
+    void halt() throws IOException, InterruptedException {
+        signal("STOP");
+    }
+
+    /** Lets it go on after {@link #halt}. */
+    void resume() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    private void signal(String signal) throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("/bin/sh", "-c", "kill -" + signal + " " + process.pid())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        if (kill.waitFor() != 0) {
+            throw new IOException("SIG" + signal + " did not reach " + name + ", process " + process.pid());
+        }
+    }
+
+    private void read() {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                take(line);
+            }
+        } catch (IOException e) {
+            // Killed: its pipe is gone, and so is all that it could say.
+        }
+    }
+
+    private void take(String line) {
+        String joined = WorkerLine.readyId(line);
+        WorkerLine.Status said = WorkerLine.status(line);
+        if (joined != null) {
+            nodeId = joined;
+            ready.countDown();
+        } else if (said != null) {
+            status = said;
+        } else {
+            LOG.info("demo: node={} says: {}", name, line);
+        }
+    }
+}
