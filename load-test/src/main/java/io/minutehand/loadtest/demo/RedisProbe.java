@@ -105,7 +105,7 @@ final class RedisProbe implements AutoCloseable {
                 .toList());
         Set<Bucket> held = new HashSet<>();
         for (int i = 0; i < leases.size(); i++) {
-            if (texts(leases.get(i)).stream().anyMatch(holder -> holder.startsWith(nodeId))) {
+            if (texts(leases.get(i)).stream().anyMatch(holder -> holder.endsWith(":" + nodeId))) {
                 BucketId bucket = buckets.get(i);
                 held.add(new Bucket(bucket.shard().topic(), bucket.shard().shard(), bucket.minute()));
             }

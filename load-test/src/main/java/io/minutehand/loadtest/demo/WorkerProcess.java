@@ -30,7 +30,6 @@ final class WorkerProcess {
     private final Process process;
     private final BufferedWriter input;
     private final CountDownLatch ready = new CountDownLatch(1);
-    private volatile @Nullable String nodeId;
     private volatile WorkerLine.Status status = WorkerLine.Status.NONE;
     private volatile boolean endWanted;
 
@@ -115,10 +114,11 @@ final class WorkerProcess {
         return process.isAlive();
     }
 
-    /** Returns the id under which the worker joined, or null while it has not. */
+    /** Returns the id under which it is a member, or null while it has not joined. */
     @Nullable
     String nodeId() {
-        return nodeId;
+        WorkerLine.Status said = status;
+        return said == WorkerLine.Status.NONE ? null : said.nodeId();
     }
 
     /** Returns what it last said of itself. */
@@ -132,7 +132,7 @@ final class WorkerProcess {
      * @return whether it did so in time
      */
     boolean awaitReady(long timeoutMs) throws InterruptedException {
-        return ready.await(timeoutMs, TimeUnit.MILLISECONDS) && nodeId != null;
+        return ready.await(timeoutMs, TimeUnit.MILLISECONDS) && nodeId() != null;
     }
 
     /** Asks it to finish what it runs, leave and end; does not wait. */
@@ -190,13 +190,10 @@ final class WorkerProcess {
     }
 
     private void take(String line) {
-        String joined = WorkerLine.readyId(line);
         WorkerLine.Status said = WorkerLine.status(line);
-        if (joined != null) {
-            nodeId = joined;
-            ready.countDown();
-        } else if (said != null) {
+        if (said != null) {
             status = said;
+            ready.countDown();
         } else {
             LOG.info("demo: node={} says: {}", name, line);
         }

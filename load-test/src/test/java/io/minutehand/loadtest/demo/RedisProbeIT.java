@@ -58,7 +58,7 @@ class RedisProbeIT {
         assertThat(probe.undrained()).isZero();
         assertThat(probe.bytesPerPendingJob()).isNull();
         assertThat(probe.keys()).isNull();
-        assertThat(probe.holdings("node-a")).isEqualTo(new RedisProbe.Holdings(0, Set.of()));
+        assertThat(probe.holdings("4711")).isEqualTo(new RedisProbe.Holdings(0, Set.of()));
         assertThat(probe.isDead("orders", "order:1")).isFalse();
         assertThat(probe.cpuUs()).isPositive();
     }
@@ -80,16 +80,16 @@ class RedisProbeIT {
     @Test
     void shouldTellWhatANodeHolds() {
         pending("order:1");
-        redis.call("ZADD", KEYS.inflight(SHARD), 1, "1:node-a.7:0order:2", 2, "2:node-b.1:0order:3");
-        redis.call("ZADD", KEYS.inflight(new ShardId("reports", 0)), 1, "1:node-a.8:0report:2");
-        redis.call("HSET", KEYS.lease(BUCKET), "node-a:claims", 1);
+        redis.call("ZADD", KEYS.inflight(SHARD), 1, "1:4711.7:0order:2", 2, "2:471.1:0order:3");
+        redis.call("ZADD", KEYS.inflight(new ShardId("reports", 0)), 1, "1:4711.8:0report:2");
+        redis.call("HSET", KEYS.lease(BUCKET), "client:4711", 1);
 
-        RedisProbe.Holdings holdings = probe.holdings("node-a");
+        RedisProbe.Holdings holdings = probe.holdings("4711");
 
         assertThat(holdings.inFlight()).isEqualTo(2);
         assertThat(holdings.held()).containsExactly(new Bucket("orders", 1, 29_000_000));
-        assertThat(probe.holdings("node-b").inFlight()).isEqualTo(1);
-        assertThat(probe.holdings("node-b").held()).isEmpty();
+        assertThat(probe.holdings("471").inFlight()).isEqualTo(1);
+        assertThat(probe.holdings("471").held()).isEmpty();
         assertThat(probe.undrained()).isEqualTo(4);
     }
 

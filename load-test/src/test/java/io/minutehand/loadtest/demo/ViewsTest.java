@@ -33,8 +33,8 @@ class ViewsTest {
         run("webhook:2", "webhook.callback", 1, "node-1", 500, Result.FAILED);
         progress.accept(new Dead("webhook:2", "webhook.callback", 1, "node-1", 9));
         run("warm:1", "warmup", 1, "node-1", 900_000, Result.DONE);
-        nodes.add(new Snapshot.Node("node-1", 4711, "up", new WorkerLine.Status(12, 3)));
-        nodes.add(new Snapshot.Node("node-2", 4712, "killed", new WorkerLine.Status(9, 9)));
+        nodes.add(new Snapshot.Node("node-1", 4711, "up", new WorkerLine.Status("1", 12, 3)));
+        nodes.add(new Snapshot.Node("node-2", 4712, "killed", new WorkerLine.Status("2", 9, 9)));
         events.add("  12.0 s  node-2 killed (SIGKILL) with 9 buckets and 9 jobs in flight");
     }
 
