@@ -5,7 +5,7 @@
 --   1 bucket    zset    the bucket in which the caller believes the job
 --   2 index     zset    minutes of the non-empty buckets
 --   3 ledger    hash    counters
---   4 record    hash    the record hash of the job
+--   4 hash      hash    the record hash of the job
 --   5 ended     string  tombstone of the job
 -- ARGV:
 --   1 member

@@ -2,7 +2,7 @@
 -- find: reads a job by id.
 -- Transition: none (read).
 -- KEYS:
---   1 record    hash    the record hash of the job
+--   1 hash      hash    the record hash of the job
 --   2 ended     string  tombstone of the job
 -- ARGV:
 --   1 member

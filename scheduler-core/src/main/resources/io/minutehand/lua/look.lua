@@ -6,10 +6,10 @@
 --   2 inflight  zset    receipts by deadline
 --   then 2 a bucket that the caller asks about, 0..200 buckets: bucket zset, lease hash
 -- ARGV:
---   1 until     last minute of interest
+--   1 untilMinute last minute of interest
 --   2 limit     minutes at most, 1..500
--- Returns: nowUs, earliest deadline in flight (epoch ms, -1 = none), number in flight, next minute after until (-1 = none),
---   number of minutes, minutes (oldest first), then per bucket asked about: first due ms (-1 = empty), ms its lease still runs (-2 = free)
+-- Returns: nowUs, earliest deadline in flight (epoch ms, -1 = none), number in flight, next minute after untilMinute (-1 = none),
+--   count and minutes (oldest first), then per bucket asked about: first due ms (-1 = empty), ms its lease still runs (-2 = free)
 -- Cost: O(limit + buckets).
 -- Replay: a read.
 -- @include clock

@@ -4,7 +4,7 @@
 -- KEYS:
 --   1 dead      zset    dead letters by time of death
 --   2 ledger    hash    counters
---   3 record    hash    the record hash of the job
+--   3 hash      hash    the record hash of the job
 -- ARGV:
 --   1 member
 --   2 diedAt    epoch ms: the death that the caller saw

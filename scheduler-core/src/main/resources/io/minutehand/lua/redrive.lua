@@ -6,8 +6,8 @@
 --   2 bucket    zset    the bucket of the new due time
 --   3 index     zset    minutes of the non-empty buckets
 --   4 ledger    hash    counters
---   5 record    hash    the record hash of the job
---   6 wake      channel hint to the bucket's owner
+--   5 hash      hash    the record hash of the job
+--   6 wakeChannel channel hint to the bucket's owner
 -- ARGV:
 --   1 member
 --   2 diedAt    epoch ms: the death that the caller saw

@@ -5,7 +5,7 @@
 --   1 nodes     zset    node ids by beat counter
 -- ARGV:
 --   1 node      node id
---   2 score     the score that the caller saw standing still; empty: the node itself leaves
+--   2 expected  the score that the caller saw standing still; empty: the node itself leaves
 -- Returns: OK nowUs | GONE nowUs (not listed) | ALIVE nowUs (its score has moved)
 -- Cost: O(log(nodes)).
 -- Replay: GONE, nothing changes.

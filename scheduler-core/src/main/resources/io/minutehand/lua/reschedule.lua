@@ -5,9 +5,9 @@
 --   1 from      zset    the bucket in which the caller believes the job
 --   2 to        zset    the bucket of the new due time
 --   3 index     zset    minutes of the non-empty buckets
---   4 record    hash    the record hash of the job
+--   4 hash      hash    the record hash of the job
 --   5 ended     string  tombstone of the job
---   6 wake      channel hint to the bucket's owner
+--   6 wakeChannel channel hint to the bucket's owner
 -- ARGV:
 --   1 member
 --   2 fromMinute the minute of the bucket from, 0 = not known

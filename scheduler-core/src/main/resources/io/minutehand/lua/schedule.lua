@@ -5,7 +5,7 @@
 --   1 index     zset    minutes of the non-empty buckets
 --   2 ledger    hash    counters and settings epoch of the shard
 --   3 dead      zset    dead letters
---   4 wake      channel hint to the bucket's owner
+--   4 wakeChannel channel hint to the bucket's owner
 --   5-20 records hash   the 16 record hashes of the shard
 --   21.. ends   string  tombstone of each item, in the order of the items
 --   then buckets zset   every bucket that an item names
@@ -40,25 +40,21 @@ local planned, fields, scores, earliest, minutes = {}, {}, {}, {}, {}
 local removed, undead, unended = {}, {}, {}
 local created, revived = 0, 0
 
+local function append(list, first, second)
+  list[#list + 1] = first
+  list[#list + 1] = second
+  return list
+end
+local function answer(status, detail) append(reply, status, detail) end
+
 local function store(at, member, digestNow, bucketKey)
-  local due, minute = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+  local due, minute, hash = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), KEYS[records + digit(member)]
+  local record = header('P', 1, 0, minute, due, now, digestNow, 0) .. ARGV[at + 8]
   planned[member] = digestNow
-  local hash = KEYS[records + digit(member)]
-  fields[hash] = fields[hash] or {}
-  local list = fields[hash]
-  list[#list + 1] = member
-  list[#list + 1] = header('P', 1, 0, minute, due, now, digestNow, 0) .. ARGV[at + 8]
-  scores[bucketKey] = scores[bucketKey] or {}
-  list = scores[bucketKey]
-  list[#list + 1] = digits(due)
-  list[#list + 1] = member
+  fields[hash] = append(fields[hash] or {}, member, record)
+  scores[bucketKey] = append(scores[bucketKey] or {}, digits(due), member)
   earliest[bucketKey] = math.min(earliest[bucketKey] or due, due)
   minutes[bucketKey] = ARGV[at + 2]
-end
-
-local function answer(status, detail)
-  reply[#reply + 1] = status
-  reply[#reply + 1] = detail
 end
 
 for i = 1, count do

@@ -1,7 +1,7 @@
 -- A record: header of 36 bytes, then the reason of the last failure, then the body (opaque here). Big-endian.
 --   1 version | 2 state | 3-4 attempt | 5-6 delivery | 7-10 minute | 11-18 due ms | 19-26 created ms | 27-34 digest | 35-36 length of reason
 local VERSION = 1
-local HEADER = '>BBHHI4I8I8c8H'
+local HEADER = '>BBHHI4i8i8c8H'
 
 -- The index 0..15 of the record hash that holds a member: a member begins with that hexadecimal digit.
 local function digit(member)
@@ -15,7 +15,7 @@ local function stateOf(record) return string.sub(record, 2, 2) end
 local function attemptOf(record) return string.byte(record, 3) * 256 + string.byte(record, 4) end
 local function deliveryOf(record) return string.byte(record, 5) * 256 + string.byte(record, 6) end
 local function minuteOf(record) return (struct.unpack('>I4', record, 7)) end
-local function dueOf(record) return (struct.unpack('>I8', record, 11)) end
+local function dueOf(record) return (struct.unpack('>i8', record, 11)) end
 local function digestOf(record) return string.sub(record, 27, 34) end
 local function reasonOf(record) return string.sub(record, 37, 36 + struct.unpack('>H', record, 35)) end
 local function bodyOf(record) return string.sub(record, 37 + struct.unpack('>H', record, 35)) end
@@ -31,7 +31,7 @@ end
 
 -- The record in another state or place; attempt and delivery as given, the reason replaced, the body kept.
 local function changed(record, state, attempt, delivery, minute, due, reason)
-  local created = struct.unpack('>I8', record, 19)
+  local created = struct.unpack('>i8', record, 19)
   return header(state, attempt, delivery, minute, due, created, digestOf(record), #reason) .. reason .. bodyOf(record)
 end
 
