@@ -1,0 +1,58 @@
+package io.minutehand.worker;
+
+import io.minutehand.core.bucket.ShardId;
+import io.minutehand.core.bucket.ShardMap;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Which node should drain a shard: a pure function of who is alive, so that all nodes agree without talking.
+ *
+ * <p>Rendezvous hashing (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on Networking 6(1), 1998):
+ * each shard ranks the nodes by a hash of both and belongs to the first, so a node that joins or leaves moves only its own share. With bounded
+ * loads (Mirrokni, Thorup, Zadimoghaddam, "Consistent hashing with bounded loads", SODA 2018): a node with 1.1 times the mean of a topic's
+ * shards (rounded up) takes no more of them.
+ */
+final class Assignment {
+    private static final double LOAD_BOUND = 1.1;
+
+    private Assignment() {}
+
+    /**
+     * The nodes of each shard of a topic, the owner first, then in the order in which they step in for it.
+     *
+     * @param nodes ids of the nodes that take the topic's jobs; without one each list is empty
+     */
+    static Map<ShardId, List<String>> ranks(String topic, int shards, Collection<String> nodes) {
+        int bound = nodes.isEmpty() ? 0 : (int) Math.ceil(LOAD_BOUND * shards / nodes.size());
+        Map<String, Integer> loads = new HashMap<>();
+        Map<ShardId, List<String>> ranks = new HashMap<>();
+        for (int i = 0; i < shards; i++) {
+            ShardId shard = new ShardId(topic, i);
+            long shardHash = ShardMap.hash(shard.toString());
+            List<String> ranked = new ArrayList<>(nodes);
+            ranked.sort(Comparator.comparingLong((String node) -> weight(shardHash, node))
+                    .reversed()
+                    .thenComparing(Comparator.naturalOrder()));
+            for (int rank = 0; rank < ranked.size(); rank++) {
+                String node = ranked.get(rank);
+                if (loads.getOrDefault(node, 0) < bound) {
+                    loads.merge(node, 1, Integer::sum);
+                    ranked.remove(rank);
+                    ranked.add(0, node);
+                    break;
+                }
+            }
+            ranks.put(shard, ranked);
+        }
+        return ranks;
+    }
+
+    private static long weight(long shardHash, String node) {
+        return ShardMap.mix(shardHash ^ ShardMap.hash(node));
+    }
+}

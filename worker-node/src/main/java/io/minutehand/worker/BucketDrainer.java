@@ -1,0 +1,154 @@
+package io.minutehand.worker;
+
+import io.minutehand.core.job.Limits;
+import io.minutehand.core.store.Handout;
+import io.minutehand.core.store.JobStore;
+import io.minutehand.core.store.NodeId;
+import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.Telemetry;
+import io.minutehand.core.telemetry.Telemetry.Counter;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Pops what is due. Event-driven: each pop answers when the next job of the bucket is due, and the shard sleeps exactly until then; hints and
+ * looks move that sooner. One pop or recover per shard is under way at a time, numbered, and repeated under the same number until it is
+ * answered, so that a lost reply hides no job. Only the node's thread touches this.
+ */
+final class BucketDrainer {
+    private static final Logger log = LoggerFactory.getLogger(BucketDrainer.class);
+
+    /** How long buckets whose records only newer nodes can read are left to those. */
+    private static final Duration LEAVE_TO_NEWER = Duration.ofSeconds(10);
+
+    private final JobStore store;
+    private final NodeEngine engine;
+    private final Telemetry telemetry;
+
+    BucketDrainer(JobStore store, NodeEngine engine, Telemetry telemetry) {
+        this.store = store;
+        this.engine = engine;
+        this.telemetry = telemetry;
+    }
+
+    /** One pass over a shard: recovers or pops if something is due and slots are free, else sets the timer. */
+    void pump(Shard shard) {
+        if (shard.calling || engine.stopping() || engine.completions().overloaded()) {
+            return;
+        }
+        if (engine.recovery().next(shard)) {
+            return;
+        }
+        long nowNs = System.nanoTime();
+        Shard.Lease first = null;
+        for (Shard.Lease lease : List.copyOf(shard.held.values())) {
+            if (lease.trustedUntilNs - nowNs <= 0) {
+                engine.claims().lost(shard, lease, "no renewal was answered in time");
+            } else if (lease.dueMs != Shard.NONE_DUE && (first == null || lease.dueMs < first.dueMs)) {
+                first = lease;
+            }
+        }
+        if (first == null) {
+            return;
+        }
+        long atNs = first.dueMs == Shard.UNKNOWN_DUE ? nowNs : shard.clock.nanoTimeAt(first.dueMs);
+        if (atNs - nowNs > 0) {
+            shard.drainTimer.setAt(atNs);
+            return;
+        }
+        int granted = engine.slots().reserve(shard, Limits.BATCH_JOBS);
+        if (granted == 0) {
+            if (shard.topic().starvedSinceNs() == 0) {
+                shard.topic().starvedSince(nowNs);
+            }
+            return;
+        }
+        shard.topic().starvedSince(0);
+        pop(shard, first, granted);
+    }
+
+    private void pop(Shard shard, Shard.Lease lease, int granted) {
+        shard.calling = true;
+        long sentNs = System.nanoTime();
+        long seq = shard.seq + 1;
+        NodeId node = engine.membership().node();
+        Duration visibility = shard.topic().settings().visibility();
+        engine.calls()
+                .<Handout>repeat(
+                        shard.id.topic(),
+                        () -> node.equals(engine.membership().node()) && !engine.closed(),
+                        () -> store.pop(lease.bucket, node, seq, granted, visibility),
+                        (handout, failure, tries) -> {
+                            if (tries > 1) {
+                                shard.unanswered();
+                            }
+                            taken(shard, lease, granted, sentNs, handout, failure);
+                            settle(shard, node, seq, failure);
+                        });
+    }
+
+    /** Ends a numbered call and goes on. */
+    void settle(Shard shard, NodeId node, long seq, @Nullable StoreException failure) {
+        shard.calling = false;
+        if (failure == null) {
+            shard.answered(System.nanoTime());
+        }
+        if (node.equals(engine.membership().node()) && failure == null) {
+            shard.seq = seq;
+        }
+        engine.checkStopped();
+        pump(shard);
+    }
+
+    private void taken(
+            Shard shard,
+            Shard.Lease lease,
+            int granted,
+            long sentNs,
+            @Nullable Handout handout,
+            @Nullable StoreException failure) {
+        if (handout == null) {
+            engine.slots().release(shard.topic(), granted);
+            // Refused for good, or the node is another now: a later look may find it otherwise.
+            lease.dueMs = Shard.NONE_DUE;
+            log.debug("drainer: pop failed {} cause={}", lease.bucket, failure == null ? "" : failure.getMessage());
+            return;
+        }
+        switch (handout.status()) {
+            case FENCED -> {
+                telemetry.count(Counter.FENCED, shard.id.topic(), 1);
+                engine.slots().release(shard.topic(), granted);
+                engine.claims().lost(shard, lease, "pop was fenced");
+            }
+            case OLD -> {
+                engine.slots().release(shard.topic(), granted);
+                log.error("drainer: call number was used before {} seq={}", lease.bucket, shard.seq + 1);
+            }
+            case OK -> {
+                lease.answered(handout.next(), sentNs);
+                int count = handout.jobs().size();
+                engine.slots().release(shard.topic(), granted - count);
+                if (count > 0) {
+                    shard.lastActiveNs = System.nanoTime();
+                    telemetry.count(Counter.POPPED, shard.id.topic(), count);
+                    log.debug("drainer: popped {} jobs={} next_due={}", lease.bucket, count, handout.next());
+                    engine.handlers().accept(shard, handout.jobs(), sentNs);
+                }
+                if (handout.skipped() > 0) {
+                    telemetry.count(Counter.SKIPPED_NEWER, shard.id.topic(), handout.skipped());
+                    log.warn(
+                            "drainer: records of a newer version left alone {} jobs={}",
+                            lease.bucket,
+                            handout.skipped());
+                    if (count == 0) {
+                        engine.claims().giveUp(shard, List.of(lease.bucket.minute()), LEAVE_TO_NEWER);
+                    }
+                }
+            }
+            default -> throw new IllegalStateException("status " + handout.status());
+        }
+    }
+}

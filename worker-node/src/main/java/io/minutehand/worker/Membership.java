@@ -1,0 +1,292 @@
+package io.minutehand.worker;
+
+import io.minutehand.core.store.ClusterStore;
+import io.minutehand.core.store.NodeId;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Who is alive. Each node raises a counter in Redis every beat and reads everybody's with the same call.
+ *
+ * <p>A node is dead for an observer when its counter stood still for {@code deadAfter} while the observer's own beats were answered without a gap.
+ * After a gap of its own (an outage, a pause, a fail-over of the list's slot) an observer judges nobody for {@code deadAfter} and goes on with the
+ * list that it had, so that an outage of the list breaks no lease. A verdict is written by comparing the counter: a node that has
+ * beaten meanwhile stays. A node that finds itself struck off, or Redis empty, comes back under a new id. Only the node's thread touches this.
+ */
+final class Membership {
+    private static final Logger log = LoggerFactory.getLogger(Membership.class);
+    private static final int VERSIONS = 1000;
+    private static final Duration DESCRIPTION_TTL = Duration.ofMinutes(10);
+    private static final Duration DESCRIPTION_REFRESH = Duration.ofMinutes(3);
+
+    /** Told of changes, on the node's thread. */
+    interface Listener {
+        /** The list changed; {@code gone} are ids that were on it and are not any more. */
+        void changed(Set<String> gone);
+
+        /** The node was struck off (or Redis came back empty) and is another now; everything under its old id is lost. */
+        void renamed();
+    }
+
+    private static final class Seen {
+        private long score;
+        private long changedNs;
+        private @Nullable Peer peer;
+    }
+
+    private final ClusterStore store;
+    private final WorkerSettings settings;
+    private final String clientId;
+    private final Supplier<Peer> self;
+    private final Listener listener;
+    private final DueTimer.Timer timer;
+    private final Map<String, Seen> seen = new LinkedHashMap<>();
+    private NodeId node;
+    private boolean joined;
+
+    /** Whether every listed node has said what it handles since this one joined: before, it would claim what is theirs. */
+    private boolean settled;
+
+    private long joinedNs;
+    private boolean beating;
+    private boolean leaving;
+    private int version = 1;
+    private long describedNs;
+    private boolean described;
+    private long lastAnswerNs;
+    private long judgeFromNs;
+
+    Membership(
+            ClusterStore store,
+            WorkerSettings settings,
+            String clientId,
+            Supplier<Peer> self,
+            Listener listener,
+            DueTimer timer) {
+        this.store = store;
+        this.settings = settings;
+        this.clientId = clientId;
+        this.self = self;
+        this.listener = listener;
+        this.timer = timer.timer(() -> runOnce(System.nanoTime()));
+        this.node = NodeId.next(clientId);
+    }
+
+    /** The node's identity now; {@link Listener#renamed} tells when it changes. */
+    NodeId node() {
+        return node;
+    }
+
+    boolean joined() {
+        return joined;
+    }
+
+    void start(long nowNs) {
+        lastAnswerNs = nowNs;
+        judgeFromNs = nowNs + settings.deadAfter().toNanos();
+        timer.setAt(nowNs);
+    }
+
+    /** The nodes that count as alive and have said what they handle, this one included; empty until all have. */
+    Collection<Peer> peers() {
+        Set<Peer> peers = new HashSet<>();
+        if (!settled) {
+            return peers;
+        }
+        peers.add(self.get());
+        seen.forEach((id, other) -> {
+            if (other.peer != null && !id.equals(node.id())) {
+                peers.add(other.peer);
+            }
+        });
+        return peers;
+    }
+
+    /** Whether a node has been silent for so long that it may be dead soon. */
+    boolean suspect(String id, long nowNs) {
+        Seen other = seen.get(id);
+        return other == null || nowNs - other.changedNs > settings.deadAfter().toNanos() / 2;
+    }
+
+    /** The node's description has changed: it goes out with a beat at once. */
+    void announce() {
+        described = false;
+        if (joined) {
+            timer.setAt(System.nanoTime());
+        }
+    }
+
+    /** One beat, and the verdicts that follow from its answer. */
+    int runOnce(long nowNs) {
+        timer.setAt(nowNs + settings.beat().toNanos());
+        if (beating || leaving) {
+            return 0;
+        }
+        beating = true;
+        if (!described || nowNs - describedNs > DESCRIPTION_REFRESH.toNanos()) {
+            described = true;
+            describedNs = nowNs;
+            version = (version + 1) % VERSIONS;
+            store.describe(node.id(), self.get().describe(), DESCRIPTION_TTL).whenComplete((done, failure) -> {
+                if (failure != null) {
+                    described = false;
+                }
+                beat(nowNs);
+            });
+        } else {
+            beat(nowNs);
+        }
+        return 1;
+    }
+
+    private void beat(long nowNs) {
+        NodeId beaten = node;
+        store.beat(beaten.id(), !joined, version).whenComplete((nodes, failure) -> {
+            beating = false;
+            if (!described) {
+                timer.setAt(System.nanoTime());
+            }
+            if (failure != null) {
+                log.debug("membership: beat failed node={} cause={}", beaten.id(), failure.getMessage());
+            } else if (nodes.isEmpty()) {
+                rename();
+            } else {
+                answered(nowNs, nodes.get());
+            }
+        });
+    }
+
+    private void rename() {
+        String old = node.id();
+        node = NodeId.next(clientId);
+        joined = false;
+        settled = false;
+        described = false;
+        seen.clear();
+        log.warn(
+                "membership: struck off, coming back old_node={} node={} name={}",
+                old,
+                node.id(),
+                self.get().name());
+        judgeFromNs = System.nanoTime() + settings.deadAfter().toNanos();
+        listener.renamed();
+        timer.setAt(System.nanoTime());
+    }
+
+    private void answered(long sentNs, Map<String, Long> scores) {
+        long nowNs = System.nanoTime();
+        long longestGapNs = settings.beat().multipliedBy(5).dividedBy(2).toNanos();
+        if (nowNs - lastAnswerNs > longestGapNs && joined) {
+            judgeFromNs = nowNs + settings.deadAfter().toNanos();
+            log.info(
+                    "membership: own gap, judging nobody for a while gap_ms={} for_ms={}",
+                    (nowNs - lastAnswerNs) / 1_000_000,
+                    settings.deadAfter().toMillis());
+        }
+        lastAnswerNs = sentNs;
+        if (!joined) {
+            joined = true;
+            joinedNs = nowNs;
+        }
+        Set<String> gone = new HashSet<>(seen.keySet());
+        gone.removeAll(scores.keySet());
+        gone.forEach(seen::remove);
+        for (Map.Entry<String, Long> entry : scores.entrySet()) {
+            observe(entry.getKey(), entry.getValue(), nowNs);
+        }
+        if (settle(nowNs) || !gone.isEmpty()) {
+            gone.forEach(id -> log.info("membership: node gone node={}", id));
+            listener.changed(gone);
+        }
+    }
+
+    /** True when the list has become complete by now; a node that says nothing of itself is waited for two beats. */
+    private boolean settle(long nowNs) {
+        if (settled) {
+            return false;
+        }
+        boolean complete = seen.entrySet().stream()
+                .allMatch(
+                        other -> other.getValue().peer != null || other.getKey().equals(node.id()));
+        settled = joined && (complete || nowNs - joinedNs > 2 * settings.beat().toNanos());
+        return settled;
+    }
+
+    private void observe(String id, long score, long nowNs) {
+        Seen other = seen.computeIfAbsent(id, i -> new Seen());
+        boolean newVersion = other.score % VERSIONS != score % VERSIONS;
+        if (other.score != score) {
+            other.score = score;
+            other.changedNs = nowNs;
+        }
+        if (id.equals(node.id())) {
+            return;
+        }
+        if (newVersion || other.peer == null) {
+            describe(id);
+        }
+        // Half a beat is taken off, since the answers come a beat apart and would otherwise notice one beat late.
+        long silentNs = settings.deadAfter().minus(settings.beat().dividedBy(2)).toNanos();
+        if (nowNs - other.changedNs >= silentNs && nowNs - judgeFromNs >= 0) {
+            strike(id, score);
+        }
+    }
+
+    private void describe(String id) {
+        store.description(id).whenComplete((description, failure) -> {
+            Seen other = seen.get(id);
+            if (failure != null || other == null || description.isEmpty()) {
+                return;
+            }
+            Peer peer = Peer.of(id, description);
+            if (!Objects.equals(peer, other.peer)) {
+                log.info(
+                        "membership: node={} name={} topics={} shed={} draining={}",
+                        id,
+                        peer.name(),
+                        peer.topics(),
+                        peer.shed(),
+                        peer.draining());
+                other.peer = peer;
+                settle(System.nanoTime());
+                listener.changed(Set.of());
+            }
+        });
+    }
+
+    private void strike(String id, long score) {
+        store.remove(id, score).whenComplete((removed, failure) -> {
+            if (failure == null && removed) {
+                log.warn(
+                        "membership: found dead node={} silent_ms>={}",
+                        id,
+                        settings.deadAfter().toMillis());
+                seen.remove(id);
+                listener.changed(Set.of(id));
+            }
+        });
+    }
+
+    /** Leaves the list; what the node had must have been given back before. */
+    java.util.concurrent.CompletableFuture<Boolean> leave() {
+        leaving = true;
+        timer.cancel();
+        return joined ? store.leave(node.id()) : java.util.concurrent.CompletableFuture.completedFuture(false);
+    }
+
+    Map<String, Peer> byId() {
+        Map<String, Peer> byId = new HashMap<>();
+        peers().forEach(peer -> byId.put(peer.id(), peer));
+        return byId;
+    }
+}

@@ -1,0 +1,136 @@
+package io.minutehand.worker;
+
+import io.minutehand.core.bucket.Minutes;
+import io.minutehand.core.job.Limits;
+import io.minutehand.core.store.Handout;
+import io.minutehand.core.store.JobStore;
+import io.minutehand.core.store.LeaseStore;
+import io.minutehand.core.store.NodeId;
+import io.minutehand.core.telemetry.Telemetry;
+import io.minutehand.core.telemetry.Telemetry.Counter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What was in flight on the dead or past its deadline. On a death verdict the nodes that own shards now break the dead node's leases there and
+ * take over what it had, once per verdict; everything else is taken over when its deadline has passed, and only by a node to which the shard
+ * answered without a gap for half the visibility: after an outage the living extend first. Only the node's thread touches this.
+ */
+final class Recovery {
+    private static final Logger log = LoggerFactory.getLogger(Recovery.class);
+    private static final int PAGE = 1000;
+
+    private final JobStore jobs;
+    private final LeaseStore leases;
+    private final NodeEngine engine;
+    private final Telemetry telemetry;
+
+    Recovery(JobStore jobs, LeaseStore leases, NodeEngine engine, Telemetry telemetry) {
+        this.jobs = jobs;
+        this.leases = leases;
+        this.engine = engine;
+        this.telemetry = telemetry;
+    }
+
+    /** Nodes are gone: their leases and jobs of the shards that this node owns now are taken over. */
+    void gone(Set<String> nodes) {
+        for (Shard shard : engine.shards()) {
+            if (shard.rank == 0) {
+                nodes.forEach(node -> shard.verdicts.add(new Shard.Verdict(node)));
+                engine.drainer().pump(shard);
+            }
+        }
+    }
+
+    /** Takes the next step for a shard, if there is one and slots are free; true when a call is under way. */
+    boolean next(Shard shard) {
+        Shard.Verdict verdict = shard.verdicts.peek();
+        if (verdict != null) {
+            if (verdict.broken) {
+                return recover(shard, verdict);
+            }
+            breakLeases(shard, verdict);
+            return true;
+        }
+        Duration visibility = shard.topic().settings().visibility();
+        boolean mayJudge = shard.reachableFor(visibility.dividedBy(2).toNanos(), System.nanoTime());
+        return shard.overdue && shard.rank == 0 && mayJudge && recover(shard, new Shard.Verdict(""));
+    }
+
+    private void breakLeases(Shard shard, Shard.Verdict verdict) {
+        shard.calling = true;
+        long until =
+                Minutes.of(shard.clock.nowMs() + engine.settings().claimAhead().toMillis());
+        leases.look(shard.id, until, List.of())
+                .thenCompose(look -> look.minutes().isEmpty()
+                        ? java.util.concurrent.CompletableFuture.completedFuture(List.<Boolean>of())
+                        : leases.breakLeases(shard.id, look.minutes(), verdict.node))
+                .whenComplete((broken, failure) -> {
+                    shard.calling = false;
+                    // When it failed, the leases end by themselves: what was in flight matters more.
+                    verdict.broken = true;
+                    if (failure != null) {
+                        engine.calls().failed(shard.id.topic(), failure);
+                    } else if (broken.contains(true)) {
+                        log.info(
+                                "recovery: leases broken {} of_node={} count={}",
+                                shard,
+                                verdict.node,
+                                broken.stream().filter(b -> b).count());
+                    }
+                    shard.avoided.clear();
+                    shard.lookTimer.setBy(System.nanoTime());
+                    engine.drainer().pump(shard);
+                });
+    }
+
+    private boolean recover(Shard shard, Shard.Verdict verdict) {
+        int granted = engine.slots().reserve(shard, Limits.BATCH_JOBS);
+        if (granted == 0) {
+            return false;
+        }
+        shard.calling = true;
+        long sentNs = System.nanoTime();
+        long seq = shard.seq + 1;
+        NodeId node = engine.membership().node();
+        Duration visibility = shard.topic().settings().visibility();
+        engine.calls()
+                .<Handout>repeat(
+                        shard.id.topic(),
+                        () -> node.equals(engine.membership().node()) && !engine.closed(),
+                        () -> jobs.recover(shard.id, node, seq, granted, visibility, verdict.node, verdict.offset),
+                        (handout, failure, tries) -> {
+                            int count = handout == null ? 0 : handout.jobs().size();
+                            engine.slots().release(shard.topic(), granted - count);
+                            if (handout != null) {
+                                recovered(shard, verdict, handout, sentNs);
+                            }
+                            engine.drainer().settle(shard, node, seq, failure);
+                        });
+        return true;
+    }
+
+    private void recovered(Shard shard, Shard.Verdict verdict, Handout handout, long sentNs) {
+        int count = handout.jobs().size();
+        boolean more = handout.next() == 1;
+        if (verdict.node.isEmpty()) {
+            shard.overdue = more && count > 0;
+        } else if (!more) {
+            shard.verdicts.remove(verdict);
+        } else if (count == 0) {
+            verdict.offset += PAGE;
+        }
+        if (count > 0) {
+            telemetry.count(Counter.RECOVERED, shard.id.topic(), count);
+            log.info(
+                    "recovery: took over {} jobs={} {}",
+                    shard,
+                    count,
+                    verdict.node.isEmpty() ? "past their deadline" : "of_node=" + verdict.node);
+            engine.handlers().accept(shard, handout.jobs(), sentNs);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package io.minutehand.worker;
+
+import java.time.Duration;
+
+/**
+ * The times and sizes of a node. Nodes of one cluster should agree on them. Immutable.
+ *
+ * @param slots handlers at once, 1 to 10,000
+ * @param lease how long a bucket stays claimed without a renewal
+ * @param renew how often leases are renewed, at most a third of the lease
+ * @param beat how often the node says that it lives
+ * @param deadAfter how long a node may be silent before it counts as dead, at least three beats
+ * @param claimAhead how long before its minute a bucket is claimed, at least the idle look
+ * @param busyLook longest sleep while a shard is busy
+ * @param idleLook longest sleep while it is idle, 2.5 s at most (jobs due sooner wake the owner)
+ * @param stopGrace how long a stop waits for handlers before they are interrupted
+ */
+public record WorkerSettings(
+        int slots,
+        Duration lease,
+        Duration renew,
+        Duration beat,
+        Duration deadAfter,
+        Duration claimAhead,
+        Duration busyLook,
+        Duration idleLook,
+        Duration stopGrace) {
+    private static final int MAX_SLOTS = 10_000;
+    private static final Duration LONGEST_IDLE_LOOK = Duration.ofMillis(2500);
+
+    private static final WorkerSettings DEFAULTS = new WorkerSettings(
+            64,
+            Duration.ofSeconds(6),
+            Duration.ofSeconds(2),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(3),
+            Duration.ofMillis(250),
+            Duration.ofSeconds(2),
+            Duration.ofSeconds(30));
+
+    /**
+     * Checks the ranges above, and the values against each other.
+     *
+     * @throws IllegalArgumentException that names the settings in conflict, their values, and what to change
+     */
+    public WorkerSettings {
+        if (slots < 1 || slots > MAX_SLOTS) {
+            throw new IllegalArgumentException("slots=" + slots + ", allowed are 1 to " + MAX_SLOTS);
+        }
+        if (renew.toMillis() < 10 || renew.multipliedBy(3).compareTo(lease) > 0) {
+            throw new IllegalArgumentException("lease=" + lease + " < 3 x renew=" + renew
+                    + ": two lost renewals would lose the lease; raise lease or lower renew (10 ms or more)");
+        }
+        if (beat.toMillis() < 10 || beat.multipliedBy(3).compareTo(deadAfter) > 0) {
+            throw new IllegalArgumentException("deadAfter=" + deadAfter + " < 3 x beat=" + beat
+                    + ": a short pause would count as death; raise deadAfter or lower beat (10 ms or more)");
+        }
+        if (claimAhead.compareTo(idleLook) < 0) {
+            throw new IllegalArgumentException("claimAhead=" + claimAhead + " < idleLook=" + idleLook
+                    + ": a minute could begin unclaimed; raise claimAhead");
+        }
+        if (busyLook.toMillis() < 10 || idleLook.compareTo(busyLook) < 0 || idleLook.compareTo(LONGEST_IDLE_LOOK) > 0) {
+            throw new IllegalArgumentException("busyLook=" + busyLook + " idleLook=" + idleLook
+                    + ", allowed is 10 ms <= busyLook <= idleLook <= " + LONGEST_IDLE_LOOK);
+        }
+        if (stopGrace.isNegative()) {
+            throw new IllegalArgumentException("stopGrace=" + stopGrace + " is negative");
+        }
+    }
+
+    /** 64 slots, lease 6 s renewed every 2 s, beat 1 s, dead after 5 s, claims 3 s ahead, looks every 250 ms to 2 s, grace 30 s. */
+    public static WorkerSettings defaults() {
+        return DEFAULTS;
+    }
+
+    public WorkerSettings withSlots(int value) {
+        return new WorkerSettings(value, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, stopGrace);
+    }
+
+    /** The same with another lease, renewed three times in it. */
+    public WorkerSettings withLease(Duration value) {
+        return new WorkerSettings(
+                slots, value, value.dividedBy(3), beat, deadAfter, claimAhead, busyLook, idleLook, stopGrace);
+    }
+
+    /** The same with another verdict time, with five beats in it. */
+    public WorkerSettings withDeadAfter(Duration value) {
+        return new WorkerSettings(
+                slots, lease, renew, value.dividedBy(5), value, claimAhead, busyLook, idleLook, stopGrace);
+    }
+
+    public WorkerSettings withStopGrace(Duration value) {
+        return new WorkerSettings(slots, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, value);
+    }
+
+    /** How much earlier than Redis a node gives a lease up: its own delays between the check and the pop. */
+    Duration trustMargin() {
+        return lease.dividedBy(12);
+    }
+}
