@@ -2,9 +2,11 @@ package io.minutehand.redis;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.helpers.SubstituteLoggerFactory;
 
 /** Asks whether a container can be started, without needing Testcontainers on the class path and without its noise. */
 final class DockerProbe {
@@ -46,10 +48,18 @@ final class DockerProbe {
     /** Turns a logger off for a while, if the logging back end is Logback; other back ends are left as they are. */
     static final class Silence {
 
+        private static final Duration SLF4J_LIMIT = Duration.ofSeconds(30);
+
         private final Logger logger;
         private final @Nullable Object before;
 
         Silence(String name) {
+            // While another thread sets SLF4J up, loggers are stand-ins without a level.
+            Waiting.until(
+                    "SLF4J to be set up",
+                    SLF4J_LIMIT,
+                    () -> !(LoggerFactory.getILoggerFactory() instanceof SubstituteLoggerFactory),
+                    () -> "it is not");
             logger = LoggerFactory.getLogger(name);
             before = invoke("getLevel");
             setLevel("OFF");

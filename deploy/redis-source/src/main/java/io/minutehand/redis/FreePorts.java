@@ -3,7 +3,7 @@ package io.minutehand.redis;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
@@ -47,7 +47,11 @@ public final class FreePorts {
     }
 
     private static boolean isFree(int port) {
-        try (ServerSocket socket = new ServerSocket()) {
+        // Bound, but never listening: a process that another thread starts right now shares this socket for a moment,
+        // and
+        // a listening one would then keep the port from the server that it is meant for.
+        try (Socket socket = new Socket()) {
+            socket.setReuseAddress(true);
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             return true;
         } catch (IOException e) {
