@@ -1,0 +1,127 @@
+package io.minutehand.router;
+
+import io.minutehand.core.job.JobId;
+import io.minutehand.core.job.JobSpec;
+import io.minutehand.router.JobForms.Draft;
+import io.minutehand.router.JobForms.When;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One {@code scheduleAll}: reads the collection twice. The first pass checks every item, so that a bad one is refused before anything is sent;
+ * it keeps the first {@link #KEPT_BYTES} of what it encoded, so that small collections are encoded once and huge ones take no more memory. The
+ * second pass hands the items over one by one, as the buffer lets them in.
+ */
+final class BulkSchedule implements WaitingJob.Sink {
+    private static final long KEPT_BYTES = 4L * 1024 * 1024;
+
+    /** Hands an item over; throws what {@link Admission#admit} does. */
+    interface Handover {
+        void accept(Draft draft, BulkSchedule sink, int index);
+    }
+
+    private final CompletableFuture<BatchResult> future = new CompletableFuture<>();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private final List<Draft> kept = new ArrayList<>();
+    private final JobForms forms;
+    private final Collection<? extends JobSpec<?>> specs;
+    private @Nullable ScheduleResult[] results = new ScheduleResult[0];
+    private final AtomicInteger open = new AtomicInteger();
+
+    BulkSchedule(JobForms forms, Collection<? extends JobSpec<?>> specs) {
+        this.forms = forms;
+        this.specs = specs;
+    }
+
+    CompletableFuture<BatchResult> future() {
+        return future;
+    }
+
+    /** The first pass. */
+    void check() {
+        long keptBytes = 0;
+        int items = 0;
+        for (JobSpec<?> spec : specs) {
+            try {
+                if (spec == null) {
+                    throw new IllegalArgumentException("it is null");
+                }
+                if (keptBytes < KEPT_BYTES) {
+                    Draft draft = forms.draft(spec).withoutPayload();
+                    keptBytes += draft.heldBytes();
+                    kept.add(draft);
+                } else {
+                    forms.check(spec);
+                }
+            } catch (IllegalArgumentException bad) {
+                throw new IllegalArgumentException(
+                        "item " + items + " of the collection: " + bad.getMessage() + "; none of its items was sent",
+                        bad);
+            }
+            items++;
+        }
+        results = new ScheduleResult[items];
+        open.set(items);
+        if (items == 0) {
+            future.complete(new BatchResult(List.of()));
+        }
+    }
+
+    /** The second pass; returns when all items are handed over, or one found no room: then it and the rest are NOT_STORED. */
+    void handOver(Handover handover) {
+        int index = 0;
+        boolean room = true;
+        for (JobSpec<?> spec : specs) {
+            if (index == results.length) {
+                throw new IllegalStateException("the collection grew while it was read, to more than " + index);
+            }
+            if (room) {
+                try {
+                    handover.accept(index < kept.size() ? kept.set(index, null) : forms.draft(spec), this, index);
+                } catch (RouterBufferFullException | IllegalStateException noRoom) {
+                    room = false;
+                }
+            }
+            if (!room) {
+                answered(index, unsent(spec));
+            }
+            index++;
+        }
+    }
+
+    private static ScheduleResult unsent(JobSpec<?> spec) {
+        String id = spec.id() == null ? JobId.random() : spec.id();
+        long dueMs = When.of(spec).dueMs(System.currentTimeMillis() * 1000);
+        return new ScheduleResult(id, ScheduleResult.Status.NOT_STORED, null, dueMs);
+    }
+
+    @Override
+    public void answered(int index, ScheduleResult result) {
+        results[index] = result;
+        settled();
+    }
+
+    @Override
+    public void failed(int index, Throwable cause) {
+        failure.compareAndSet(null, cause);
+        settled();
+    }
+
+    @SuppressWarnings("NullAway") // all results are there when nothing is open and nothing failed
+    private void settled() {
+        if (open.decrementAndGet() == 0) {
+            Throwable cause = failure.get();
+            if (cause != null) {
+                future.completeExceptionally(cause);
+            } else {
+                future.complete(new BatchResult(Arrays.asList(results)));
+            }
+        }
+    }
+}

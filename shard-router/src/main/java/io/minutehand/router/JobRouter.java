@@ -1,0 +1,501 @@
+package io.minutehand.router;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.minutehand.core.bucket.ShardId;
+import io.minutehand.core.bucket.ShardMap;
+import io.minutehand.core.job.JobId;
+import io.minutehand.core.job.JobSpec;
+import io.minutehand.core.job.JobStatus;
+import io.minutehand.core.job.TopicName;
+import io.minutehand.core.store.JobStore;
+import io.minutehand.core.store.MoveOutcome;
+import io.minutehand.core.store.RedisOptions;
+import io.minutehand.core.store.StoreConnection;
+import io.minutehand.core.telemetry.Telemetry;
+import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.core.write.JobWriter;
+import io.minutehand.core.write.TopicRegistry;
+import io.minutehand.router.Admission.Pass;
+import io.minutehand.router.JobForms.Draft;
+import io.minutehand.router.JobForms.When;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The producer's door: schedules jobs, cancels and moves them. Thread-safe; one a process is enough, and it must be closed.
+ *
+ * <p><b>Answers.</b> Each call answers through a future, with a status for whatever happens in operation. A call that gets no reply is repeated,
+ * exactly alike, until the router's deadline; only then it is UNKNOWN, about two seconds later at most. Futures fail when Redis refuses for good.
+ *
+ * <p><b>Bad input</b> (a topic, id, payload or due time beyond its limit) is an {@link IllegalArgumentException} that names value and limit,
+ * thrown at once and before anything is sent.
+ *
+ * <p><b>Memory.</b> Calls without an answer hold their bytes of {@code bufferBytes}. Beyond it a call blocks its thread for room (a virtual
+ * thread is let go meanwhile) or its future fails with a {@link RouterBufferFullException}, as set.
+ *
+ * <p><b>Order.</b> Jobs with the same id are stored in the order of their schedule calls, and cancel, reschedule and find see every job that was
+ * scheduled through this router before. There is no other order among calls that do not wait for each other's answer.
+ *
+ * <p><b>Threads.</b> Futures are completed on threads of the router, and so code that is chained to them without an executor of its own runs
+ * there. It may block, also for other answers of this router, but delays other answers for some 40 ms when it does; it must not call
+ * {@link #flush} or {@link #close}, which wait for it.
+ */
+public final class JobRouter implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(JobRouter.class);
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    /** How long close waits, after it has settled everything, until callers' futures are completed. */
+    private static final long DELIVERY_MS = 1000;
+
+    private final RouterSettings settings;
+    private final StoreConnection connection;
+    private final boolean ownConnection;
+    private final RouterLoop loop;
+    private final Callbacks callbacks;
+    private final ScheduleBatcher batcher;
+    private final Admission admission;
+    private final JobForms forms;
+    private final JobStore jobs;
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    private JobRouter(Builder builder, RouterSettings settings, StoreConnection connection) {
+        String name = "minutehand-router-" + NUMBER.incrementAndGet();
+        this.settings = settings;
+        this.connection = connection;
+        this.ownConnection = builder.connection == null;
+        this.loop = new RouterLoop(name);
+        this.callbacks = new Callbacks(name);
+        this.admission = new Admission(settings);
+        this.forms = new JobForms(builder.objectMapper, settings.payloadBytes());
+        this.jobs = connection.jobs(loop);
+        TopicRegistry topics = new TopicRegistry(connection.cluster(loop), builder.declared, settings.createTopics());
+        RedisBackend backend = new RedisBackend(jobs, topics, new JobWriter(jobs, topics, loop));
+        this.batcher = new ScheduleBatcher(loop, backend, callbacks, builder.telemetry, settings.deadline());
+        loop.begin(batcher);
+        log.info("router: connected redis={} settings={} declared={}", connection, settings, builder.declared);
+    }
+
+    /**
+     * Connects with the defaults; blocks until the first connection stands.
+     *
+     * @param uri as {@link RedisOptions#of} describes
+     * @throws IllegalArgumentException when it is not such a URI
+     * @throws io.minutehand.core.store.StoreException when nobody answers, or the login fails
+     */
+    public static JobRouter connect(String uri) {
+        return builder().redis(uri).connect();
+    }
+
+    /** Starts from the defaults. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * A topic with payloads of this type, written as JSON.
+     *
+     * @throws IllegalArgumentException when the name is none
+     */
+    public <T> TopicHandle<T> topic(String topic, Class<T> type) {
+        Objects.requireNonNull(type, "type");
+        return new TopicHandle<>(this, batcher.route(TopicName.require(topic)));
+    }
+
+    /** A topic with payloads of bytes, stored as they are. */
+    public TopicHandle<byte[]> topic(String topic) {
+        return topic(topic, byte[].class);
+    }
+
+    /**
+     * Schedules a job.
+     *
+     * <p>The id (made here if there is none), the due time of a delay and everything else that tells this request from another are fixed now,
+     * before the first send: however often it is repeated inside, it is one request. Called again with the same id, payload, headers, business
+     * id and time or delay it answers EXISTS; with another one of these CONFLICT, or REPLACED if the spec is {@code replacing()}. A delay
+     * counts from this call by Redis's clock; with {@code replacing()} a second call with the same delay is another request.
+     *
+     * @return the outcome; fails with {@link RouterBufferFullException} when there is no room in the buffer, with
+     *     {@link io.minutehand.core.store.StoreException} when Redis refuses for good, with
+     *     {@link io.minutehand.core.write.TopicRegistry.UnknownTopicException} when the topic is unknown and may not be created
+     * @throws IllegalArgumentException when topic or job are beyond a limit: nothing was sent
+     * @throws IllegalStateException when the router is closed
+     */
+    public CompletableFuture<ScheduleResult> schedule(String topic, JobSpec<?> spec) {
+        return schedule(batcher.route(TopicName.require(topic)), spec);
+    }
+
+    CompletableFuture<ScheduleResult> schedule(Route route, JobSpec<?> spec) {
+        long calledNs = System.nanoTime();
+        admission.requireOpen("schedule");
+        Draft draft = forms.draft(spec);
+        Single answer = new Single();
+        try {
+            submit(route, draft, calledNs, answer, 0);
+        } catch (RouterBufferFullException full) {
+            return CompletableFuture.failedFuture(full);
+        }
+        return answer;
+    }
+
+    CompletableFuture<BatchResult> scheduleAll(Route route, Collection<? extends JobSpec<?>> specs) {
+        long calledNs = System.nanoTime();
+        admission.requireOpen("scheduleAll");
+        BulkSchedule bulk = new BulkSchedule(forms, specs);
+        bulk.check();
+        bulk.handOver((draft, sink, index) -> submit(route, draft, calledNs, sink, index));
+        return bulk.future();
+    }
+
+    private void submit(Route route, Draft draft, long calledNs, WaitingJob.Sink sink, int index) {
+        Pass pass = admission.admit("schedule", draft.heldBytes());
+        batcher.submit(new WaitingJob(route, draft, calledNs, deadlineNs(), pass, sink, index));
+    }
+
+    CompletableFuture<CancelResult> cancel(Route route, String id) {
+        return order(
+                route,
+                "cancel",
+                id,
+                (topic, deadlineNs) -> jobs.cancel(
+                                shardOf(topic, id), id, topic.settings().retention(), deadlineNs)
+                        .thenApply(outcome -> new CancelResult(
+                                id,
+                                switch (outcome.status()) {
+                                    case CANCELLED -> CancelResult.Status.CANCELLED;
+                                    case RUNNING -> CancelResult.Status.RUNNING;
+                                    case ENDED -> CancelResult.Status.ENDED;
+                                    case NOT_FOUND -> CancelResult.Status.NOT_FOUND;
+                                    case MOVED, NEWER -> throw refused("cancel", topic, id, outcome);
+                                },
+                                outcome.state())),
+                new CancelResult(id, CancelResult.Status.UNKNOWN, null));
+    }
+
+    CompletableFuture<RescheduleResult> reschedule(Route route, String id, When when) {
+        long calledNs = System.nanoTime();
+        return order(
+                route,
+                "reschedule",
+                id,
+                (topic, deadlineNs) -> {
+                    ShardId shard = shardOf(topic, id);
+                    long sinceUs = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - calledNs);
+                    long dueMs = when.dueMs(jobs.clock(shard).nowUs() - sinceUs);
+                    return jobs.reschedule(shard, id, dueMs, deadlineNs)
+                            .thenApply(outcome -> new RescheduleResult(
+                                    id,
+                                    switch (outcome.status()) {
+                                        case MOVED -> RescheduleResult.Status.MOVED;
+                                        case RUNNING -> RescheduleResult.Status.RUNNING;
+                                        case ENDED -> RescheduleResult.Status.ENDED;
+                                        case NOT_FOUND -> RescheduleResult.Status.NOT_FOUND;
+                                        case CANCELLED, NEWER -> throw refused("reschedule", topic, id, outcome);
+                                    },
+                                    outcome.state()));
+                },
+                new RescheduleResult(id, RescheduleResult.Status.UNKNOWN, null));
+    }
+
+    CompletableFuture<Optional<JobStatus>> find(Route route, String id) {
+        return order(route, "find", id, (topic, deadlineNs) -> jobs.find(shardOf(topic, id), id, deadlineNs), null);
+    }
+
+    /** A call about one job. */
+    private interface Order<R> {
+        CompletableFuture<R> send(StoredTopic topic, long deadlineNs);
+    }
+
+    private <R> CompletableFuture<R> order(Route route, String name, String id, Order<R> order, @Nullable R unknown) {
+        JobId.require(id);
+        Pass pass;
+        try {
+            pass = admission.admit(name, (long) RouterSettings.OVERHEAD_BYTES + id.length());
+        } catch (RouterBufferFullException full) {
+            return CompletableFuture.failedFuture(full);
+        }
+        long deadlineNs = deadlineNs();
+        Function<StoredTopic, CompletableFuture<R>> call = topic -> order.send(topic, deadlineNs);
+        WaitingOrder<R> waiting = new WaitingOrder<>(route, name, id, deadlineNs, pass, call, unknown);
+        batcher.submit(waiting);
+        return waiting.future();
+    }
+
+    private long deadlineNs() {
+        return System.nanoTime() + settings.deadline().toNanos();
+    }
+
+    private static ShardId shardOf(StoredTopic topic, String id) {
+        return new ShardId(topic.topic(), ShardMap.shardOf(id, topic.settings().shards()));
+    }
+
+    private static IllegalStateException refused(String name, StoredTopic topic, String id, MoveOutcome outcome) {
+        return new IllegalStateException(name + " of job " + id + " in topic=" + topic.topic() + " answered "
+                + outcome.status()
+                + ": its record was written by a newer version of Minutehand and is left alone; upgrade this process");
+    }
+
+    /**
+     * Waits until every call that was accepted so far has its answer, and its future is completed; calls that come meanwhile are not waited
+     * for. Ends by itself, since every call has a deadline; an interrupt does not end it but is kept.
+     *
+     * @throws IllegalStateException on a thread of the router's futures: it would wait for itself
+     */
+    public void flush() {
+        requireNoCallback("flush");
+        admission.answered().join();
+    }
+
+    /** Bytes of the buffer that calls without an answer hold. */
+    public long bufferedBytes() {
+        return admission.usedBytes();
+    }
+
+    /**
+     * Refuses new calls, waits for the answers of all others, at most for the deadline, then ends the connection. What has no answer by then
+     * gets one: NOT_STORED if it was never sent, else UNKNOWN. An interrupt ends the wait at once, with the same answers. Calling it again, also
+     * from another thread, waits until it is done.
+     *
+     * @throws IllegalStateException on a thread of the router's futures: it would wait for itself
+     */
+    @Override
+    public void close() {
+        requireNoCallback("close");
+        if (!closing.compareAndSet(false, true)) {
+            closed.join();
+            return;
+        }
+        try {
+            CompletableFuture<Void> answered = admission.close();
+            if (!within(answered, settings.deadline().toMillis())) {
+                loop.execute(batcher::abandon);
+                boolean interrupted = Thread.interrupted();
+                if (!within(answered, DELIVERY_MS)) {
+                    log.warn("router: closed while callbacks of its futures still block or run");
+                }
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            if (ownConnection) {
+                connection.close();
+            }
+            loop.stop();
+            callbacks.close();
+            log.info("router: closed redis={}", connection);
+        } finally {
+            closed.complete(null);
+        }
+    }
+
+    /** Waits for the answers; false when time is over or the caller is interrupted, which keeps its flag. */
+    private static boolean within(CompletableFuture<Void> answered, long timeoutMs) {
+        try {
+            answered.get(timeoutMs, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return answered.isDone();
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("waves only run out", e);
+        }
+    }
+
+    private static void requireNoCallback(String call) {
+        if (Callbacks.onCallbackThread()) {
+            throw new IllegalStateException(
+                    call + "() was called by code that is chained to a future of this router, for which it "
+                            + "would wait; call it from another thread");
+        }
+    }
+
+    /** The future of a single schedule call. */
+    private static final class Single extends CompletableFuture<ScheduleResult> implements WaitingJob.Sink {
+        @Override
+        public void answered(int index, ScheduleResult result) {
+            complete(result);
+        }
+
+        @Override
+        public void failed(int index, Throwable failure) {
+            completeExceptionally(failure);
+        }
+
+        @Override
+        public <U> CompletableFuture<U> newIncompleteFuture() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    /** Collects the settings of a router; see {@code RouterSettings} for the table of defaults. Not thread-safe. */
+    public static final class Builder {
+        private @Nullable RedisOptions redis;
+        private @Nullable StoreConnection connection;
+        private @Nullable String namespace;
+        private long bufferBytes = RouterSettings.defaults().bufferBytes();
+        private OnFull onFull = RouterSettings.defaults().onFull();
+        private Duration blockFor = RouterSettings.defaults().blockFor();
+        private Duration deadline = RouterSettings.defaults().deadline();
+        private int payloadBytes = RouterSettings.defaults().payloadBytes();
+        private boolean createTopics = RouterSettings.defaults().createTopics();
+        private final Map<String, TopicSettings> declared = new LinkedHashMap<>();
+        private @Nullable ObjectMapper objectMapper;
+        private Telemetry telemetry = Silence.INSTANCE;
+
+        private Builder() {}
+
+        /**
+         * Where Redis is.
+         *
+         * @throws IllegalArgumentException as {@link RedisOptions#of}
+         */
+        public Builder redis(String uri) {
+            return redis(RedisOptions.of(uri));
+        }
+
+        /** Where Redis is, and how to log in. */
+        public Builder redis(RedisOptions options) {
+            this.redis = Objects.requireNonNull(options, "options");
+            return this;
+        }
+
+        /** A connection of the caller's (by a Redisson configuration, say), who closes it after the router. */
+        public Builder redis(StoreConnection own) {
+            this.connection = Objects.requireNonNull(own, "connection");
+            return this;
+        }
+
+        /** The prefix of all keys; {@code mh} unless set here or in the options. */
+        public Builder namespace(String value) {
+            this.namespace = Objects.requireNonNull(value, "namespace");
+            return this;
+        }
+
+        /** Bytes that calls without an answer may hold together; 64 MiB by default. */
+        public Builder bufferBytes(long value) {
+            this.bufferBytes = value;
+            return this;
+        }
+
+        /** What a call does when the buffer is full; it blocks by default. */
+        public Builder onFull(OnFull value) {
+            this.onFull = Objects.requireNonNull(value, "onFull");
+            return this;
+        }
+
+        /** How long a call blocks for room in the buffer; 10 s by default. */
+        public Builder blockFor(Duration value) {
+            this.blockFor = Objects.requireNonNull(value, "blockFor");
+            return this;
+        }
+
+        /** How long a call is repeated before it is given up, from when it was accepted; 10 s by default. */
+        public Builder deadline(Duration value) {
+            this.deadline = Objects.requireNonNull(value, "deadline");
+            return this;
+        }
+
+        /** Bytes of a payload, at most; 256 KiB by default, 768 KiB at most. */
+        public Builder payloadBytes(int value) {
+            this.payloadBytes = value;
+            return this;
+        }
+
+        /**
+         * Settings for a topic that does not exist yet; where it exists, what is stored wins and the difference is logged.
+         *
+         * @throws IllegalArgumentException when the topic's name is none
+         */
+        public Builder declare(String topic, TopicSettings topicSettings) {
+            declared.put(TopicName.require(topic), Objects.requireNonNull(topicSettings, "settings"));
+            return this;
+        }
+
+        /** Whether topics that are not declared are created at first use, with the defaults; they are by default. */
+        public Builder createTopics(boolean value) {
+            this.createTopics = value;
+            return this;
+        }
+
+        /** Writes payloads instead of the built-in mapper (which knows {@code java.time} and writes ISO-8601). */
+        public Builder objectMapper(ObjectMapper value) {
+            this.objectMapper = Objects.requireNonNull(value, "objectMapper");
+            return this;
+        }
+
+        /** Where counts go; nowhere by default. */
+        public Builder telemetry(Telemetry value) {
+            this.telemetry = Objects.requireNonNull(value, "telemetry");
+            return this;
+        }
+
+        /**
+         * Connects; blocks until the first connection stands.
+         *
+         * @throws IllegalArgumentException that names a setting out of its range
+         * @throws io.minutehand.core.store.StoreException when nobody answers, or the login fails
+         */
+        public JobRouter connect() {
+            RouterSettings settings =
+                    new RouterSettings(bufferBytes, onFull, blockFor, deadline, payloadBytes, createTopics);
+            declared.forEach((topic, wanted) -> requireRetention(topic, wanted.retention()));
+            if ((redis == null) == (connection == null)) {
+                throw new IllegalArgumentException(
+                        "a router needs a Redis: give redis(uri), options or a connection, one of them");
+            }
+            if (connection != null) {
+                if (namespace != null) {
+                    throw new IllegalArgumentException("namespace=" + namespace
+                            + " cannot be set here, the connection that was given has one already: "
+                            + connection.keys().namespace());
+                }
+                return new JobRouter(this, settings, connection);
+            }
+            RedisOptions options = Objects.requireNonNull(redis);
+            return new JobRouter(
+                    this,
+                    settings,
+                    StoreConnection.open(namespace == null ? options : options.withNamespace(namespace)));
+        }
+
+        private void requireRetention(String topic, Duration retention) {
+            Duration least = deadline.plus(ScheduleBatcher.RETENTION_MARGIN);
+            if (!retention.isZero() && retention.compareTo(least) < 0) {
+                throw new IllegalArgumentException("topic=" + topic + " declares retention=" + retention
+                        + ", allowed are 0 (no tombstones) or the router's deadline and 2 s more, " + least
+                        + ": a tombstone must outlive every repeat of a call");
+            }
+        }
+    }
+
+    /** Telemetry that goes nowhere. */
+    private enum Silence implements Telemetry {
+        INSTANCE;
+
+        @Override
+        public void count(Counter counter, String topic, long events) {}
+
+        @Override
+        public void lateness(String topic, long latenessUs) {}
+
+        @Override
+        public void handlerTime(String topic, long elapsedUs) {}
+    }
+}

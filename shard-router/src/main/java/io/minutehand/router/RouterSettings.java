@@ -1,0 +1,90 @@
+package io.minutehand.router;
+
+import io.minutehand.core.job.Limits;
+import java.time.Duration;
+
+/**
+ * How a router behaves: the one table of its defaults and ranges.
+ *
+ * <table>
+ * <caption>Settings</caption>
+ * <tr><th>setting</th><th>default</th><th>range</th></tr>
+ * <tr><td>bufferBytes</td><td>64 MiB</td><td>a largest job and more</td></tr>
+ * <tr><td>onFull</td><td>BLOCK</td><td>BLOCK, FAIL</td></tr>
+ * <tr><td>blockFor</td><td>10 s</td><td>0 to 1 h</td></tr>
+ * <tr><td>deadline</td><td>10 s</td><td>100 ms to 1 h</td></tr>
+ * <tr><td>payloadBytes</td><td>256 KiB</td><td>1 to 768 KiB</td></tr>
+ * <tr><td>createTopics</td><td>true</td><td></td></tr>
+ * </table>
+ *
+ * @param bufferBytes bytes that calls without an answer may hold together
+ * @param onFull what a call does beyond that
+ * @param blockFor how long it blocks, with BLOCK
+ * @param deadline how long a call is repeated until it is answered UNKNOWN or NOT_STORED
+ * @param payloadBytes bytes of a payload, at most
+ * @param createTopics whether topics that nobody declared are created, with the defaults of a topic
+ */
+record RouterSettings(
+        long bufferBytes, OnFull onFull, Duration blockFor, Duration deadline, int payloadBytes, boolean createTopics) {
+    /** Bytes that a call holds besides its body and id: the objects around it, rounded up. */
+    static final int OVERHEAD_BYTES = 512;
+
+    private static final Duration LONGEST = Duration.ofHours(1);
+    private static final Duration SHORTEST_DEADLINE = Duration.ofMillis(100);
+
+    private static final RouterSettings DEFAULTS = new RouterSettings(
+            64L * 1024 * 1024,
+            OnFull.BLOCK,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(10),
+            Limits.PAYLOAD_BYTES,
+            true);
+
+    /**
+     * Checks the ranges above.
+     *
+     * @throws IllegalArgumentException that names the setting, its value and what is allowed
+     */
+    RouterSettings {
+        require(
+                payloadBytes >= 1 && payloadBytes <= Limits.PAYLOAD_BYTES_CEILING,
+                "payloadBytes",
+                payloadBytes,
+                "1 to " + Limits.PAYLOAD_BYTES_CEILING);
+        require(
+                bufferBytes >= largestJobBytes(payloadBytes),
+                "bufferBytes",
+                bufferBytes,
+                largestJobBytes(payloadBytes) + " (one job with payloadBytes=" + payloadBytes + ") and more");
+        require(!blockFor.isNegative() && blockFor.compareTo(LONGEST) <= 0, "blockFor", blockFor, "0 to " + LONGEST);
+        require(
+                deadline.compareTo(SHORTEST_DEADLINE) >= 0 && deadline.compareTo(LONGEST) <= 0,
+                "deadline",
+                deadline,
+                SHORTEST_DEADLINE + " to " + LONGEST);
+    }
+
+    static RouterSettings defaults() {
+        return DEFAULTS;
+    }
+
+    /** Bytes that the largest job holds: payload, headers with their lengths, business id, id, and the objects around it. */
+    private static long largestJobBytes(int payloadBytes) {
+        return payloadBytes
+                + Limits.HEADER_BYTES
+                + 4L * Limits.HEADERS
+                + 3L * Limits.BUSINESS_ID_CHARS
+                + Limits.ID_CHARS
+                + OVERHEAD_BYTES;
+    }
+
+    private static void require(boolean holds, String name, Object value, String allowed) {
+        if (!holds) {
+            throw new IllegalArgumentException("router setting " + name + "=" + value + ", allowed is " + allowed);
+        }
+    }
+
+    RouterSettings withBufferBytes(long value) {
+        return new RouterSettings(value, onFull, blockFor, deadline, payloadBytes, createTopics);
+    }
+}

@@ -1,0 +1,405 @@
+package io.minutehand.router;
+
+import io.minutehand.core.store.NewJob;
+import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.Telemetry;
+import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.core.write.WriteResult;
+import io.minutehand.router.ScheduleResult.Status;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Groups jobs by shard and sends them.
+ *
+ * <p>Callers add to one queue; the router's loop moves what is there to the lanes of its shards and sends from each lane that has no write under
+ * way whatever it holds, up to a batch. So a lone job leaves at once, and the busier Redis is, the larger batches become, without any waiting
+ * for company: jobs gather during the round trip of the batch before. One write a shard keeps the order of calls, which replacing jobs and a
+ * cancel right after its schedule rely on; a second one under way bought nothing (shards run side by side as it is).
+ *
+ * <p>A job that is still in its lane at its deadline was never sent, and its answer is NOT_STORED. What is said of a job is decided on the loop,
+ * once; {@link Callbacks} says it. Only {@link #submit} and {@link #route} are for other threads.
+ */
+final class ScheduleBatcher implements RouterLoop.Duty {
+    private static final Logger log = LoggerFactory.getLogger(ScheduleBatcher.class);
+
+    /** Calls moved to their lanes between two looks at Redis's replies. */
+    private static final int STEP = 4096;
+
+    /** How often deadlines are looked at while calls are under way. */
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** How often the age of clock samples is looked at. */
+    private static final long CLOCKS_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final long WARNING_NS = TimeUnit.SECONDS.toNanos(1);
+
+    /** A tombstone must outlive the last repeat of a call by this. */
+    static final Duration RETENTION_MARGIN = Duration.ofSeconds(2);
+
+    private final RouterLoop loop;
+    private final Backend backend;
+    private final Callbacks callbacks;
+    private final Telemetry telemetry;
+    private final Duration deadline;
+    private final Map<String, Route> routes = new ConcurrentHashMap<>();
+    private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>();
+    private final ArrayDeque<Lane> dirty = new ArrayDeque<>();
+    private long lookedNs = System.nanoTime();
+    private long clocksNs = System.nanoTime();
+    private long warnedNs = System.nanoTime() - WARNING_NS;
+    private long unwarned;
+    /** Calls under way or waiting, so that the loop knows how long it may sleep. */
+    private long open;
+
+    ScheduleBatcher(RouterLoop loop, Backend backend, Callbacks callbacks, Telemetry telemetry, Duration deadline) {
+        this.loop = loop;
+        this.backend = backend;
+        this.callbacks = callbacks;
+        this.telemetry = telemetry;
+        this.deadline = deadline;
+    }
+
+    /** The route of a topic; the name is checked already. Thread-safe. */
+    Route route(String topic) {
+        return routes.computeIfAbsent(topic, name -> new Route(name, callbacks));
+    }
+
+    /** Takes a call over. Thread-safe; does not block. */
+    void submit(Arrival call) {
+        Lane lane = call.route().laneOf(call.id());
+        if (call instanceof WaitingJob job) {
+            if (lane == null) {
+                job.letGoOfPayload();
+            } else {
+                // On the caller's thread: digests are the dearest part of a call, and callers are many.
+                job.prepare(backend.serverUs(lane.shard()));
+            }
+        }
+        arrivals.add(call);
+        // The end of a write under way wakes the loop anyhow.
+        if (lane == null || !lane.busy()) {
+            loop.wake();
+        }
+    }
+
+    @Override
+    public boolean ready() {
+        return !arrivals.isEmpty();
+    }
+
+    @Override
+    public long sleepNs() {
+        return open > 0 ? LOOK_NS : CLOCKS_NS;
+    }
+
+    @Override
+    public int runOnce(long nowNs) {
+        int done = 0;
+        Arrival call;
+        while (done < STEP && (call = arrivals.poll()) != null) {
+            open++;
+            place(call);
+            done++;
+        }
+        if (nowNs - lookedNs >= LOOK_NS) {
+            lookedNs = nowNs;
+            expire(nowNs);
+            callbacks.tick();
+        }
+        if (nowNs - clocksNs >= CLOCKS_NS) {
+            clocksNs = nowNs;
+            routes.values().stream()
+                    .filter(Route::known)
+                    .forEach(route -> backend.lookAtClocks(route.settings(), nowNs + deadline.toNanos()));
+        }
+        Lane lane;
+        while ((lane = dirty.poll()) != null) {
+            lane.clearDirty();
+            send(lane);
+            done++;
+        }
+        return done;
+    }
+
+    private void place(Arrival call) {
+        Route route = call.route();
+        Lane lane = route.laneOf(call.id());
+        if (lane == null) {
+            route.waiting().add(call);
+            ask(route, call.deadlineNs());
+            return;
+        }
+        if (call instanceof WaitingJob job) {
+            job.prepare(backend.serverUs(lane.shard()));
+            lane.add(job);
+        } else if (call instanceof WaitingOrder<?> order) {
+            lane.add(order);
+        }
+        mark(lane);
+    }
+
+    private void mark(Lane lane) {
+        if (lane.markDirty()) {
+            dirty.add(lane);
+        }
+    }
+
+    /** Asks for a topic's settings, if nobody has yet. */
+    private void ask(Route route, long deadlineNs) {
+        if (route.asking()) {
+            return;
+        }
+        route.asking(true);
+        guarded(() -> backend.ensure(route.topic(), deadlineNs))
+                .whenComplete((stored, failure) -> onLoop(() -> told(route, stored, failure)));
+    }
+
+    private void told(Route route, @Nullable StoredTopic stored, @Nullable Throwable failure) {
+        route.asking(false);
+        if (stored != null) {
+            learn(route, stored);
+            List<Arrival> waited = List.copyOf(route.waiting());
+            route.waiting().clear();
+            waited.forEach(this::place);
+            return;
+        }
+        StoreException store = StoreException.of(java.util.Objects.requireNonNull(failure));
+        if (store.kind().repeatable()) {
+            expire(System.nanoTime());
+            Arrival next = route.waiting().peekLast();
+            if (next != null) {
+                ask(route, next.deadlineNs());
+            }
+            return;
+        }
+        // What the registry refuses is no failure of the store: the caller gets it as it is.
+        Throwable refusal = store.getCause() instanceof RuntimeException own
+                        && own.getClass().getName().startsWith("io.minutehand")
+                ? own
+                : store;
+        telemetry.count(Counter.STORE_ERRORS, route.topic(), 1);
+        route.waiting().forEach(call -> refuse(call, refusal));
+        route.waiting().clear();
+        callbacks.wake();
+    }
+
+    private void learn(Route route, StoredTopic stored) {
+        route.learn(stored);
+        TopicSettings settings = stored.settings();
+        if (!settings.retention().isZero() && settings.retention().compareTo(deadline.plus(RETENTION_MARGIN)) < 0) {
+            log.warn(
+                    "router: a call that is repeated until its deadline may store a job twice, tombstones go earlier topic={} "
+                            + "retention={} deadline={}; raise the topic's retention or lower the router's deadline",
+                    route.topic(),
+                    settings.retention(),
+                    deadline);
+        }
+    }
+
+    private void refuse(Arrival call, Throwable refusal) {
+        if (call instanceof WaitingJob job) {
+            if (job.fail(refusal)) {
+                deliver(job);
+                telemetry.count(Counter.SCHEDULE_FAILED, job.route().topic(), 1);
+            }
+        } else if (call instanceof WaitingOrder<?> order) {
+            open--;
+            order.fail(refusal);
+        }
+    }
+
+    private void send(Lane lane) {
+        List<WaitingJob> batch = lane.nextBatch();
+        if (!batch.isEmpty()) {
+            List<NewJob> jobs = new ArrayList<>(batch.size());
+            for (WaitingJob job : batch) {
+                jobs.add(job.job());
+            }
+            // Repeats go on for as long as any job of the batch may still be stored.
+            long deadlineNs = batch.get(batch.size() - 1).deadlineNs();
+            guarded(() -> backend.write(view(batch.get(0).route()), jobs, deadlineNs))
+                    .whenComplete((results, failure) -> onLoop(() -> written(lane, batch, results, failure)));
+        }
+        WaitingOrder<?> order;
+        while ((order = lane.nextOrder()) != null) {
+            WaitingOrder<?> started = order;
+            guarded(() -> started.start(view(started.route())))
+                    .whenComplete((done, failure) -> onLoop(() -> ordered(lane, started, failure)));
+        }
+    }
+
+    /** The topic's settings as the registry knows them; while it reads them anew, as they were. */
+    private StoredTopic view(Route route) {
+        backend.known(route.topic()).ifPresent(route::learn);
+        return route.settings();
+    }
+
+    private void written(
+            Lane lane, List<WaitingJob> batch, @Nullable List<WriteResult> results, @Nullable Throwable failure) {
+        lane.writeEnded();
+        mark(lane);
+        String topic = lane.shard().topic();
+        int accepted = 0;
+        Status worst = null;
+        if (results != null) {
+            for (int i = 0; i < batch.size(); i++) {
+                Status status = statusOf(results.get(i).status());
+                accepted += status.accepted() ? 1 : 0;
+                worst = isStoreTrouble(status) ? status : worst;
+                if (batch.get(i).settle(status, results.get(i).state())) {
+                    deliver(batch.get(i));
+                }
+            }
+        } else {
+            StoreException store = StoreException.of(java.util.Objects.requireNonNull(failure));
+            for (WaitingJob job : batch) {
+                if (job.fail(store)) {
+                    deliver(job);
+                }
+            }
+        }
+        callbacks.wake();
+        if (accepted > 0) {
+            telemetry.count(Counter.SCHEDULED, topic, accepted);
+        }
+        if (accepted < batch.size()) {
+            telemetry.count(Counter.SCHEDULE_FAILED, topic, batch.size() - accepted);
+        }
+        if (failure != null || worst != null) {
+            telemetry.count(Counter.STORE_ERRORS, topic, 1);
+            warn(lane, batch.size() - accepted, worst == null ? "refused: " + failure : worst.name());
+        }
+    }
+
+    private void ordered(Lane lane, WaitingOrder<?> order, @Nullable Throwable bug) {
+        if (bug != null) {
+            order.fail(bug);
+        }
+        open--;
+        lane.orderEnded(order);
+        mark(lane);
+    }
+
+    private void expire(long nowNs) {
+        for (Route route : routes.values()) {
+            for (Lane lane : route.lanes()) {
+                lane.expire(nowNs, this::unsent, this::late);
+            }
+            while (!route.waiting().isEmpty()
+                    && nowNs - route.waiting().element().deadlineNs() >= 0) {
+                Arrival call = route.waiting().remove();
+                if (call instanceof WaitingJob job) {
+                    unsent(job);
+                } else if (call instanceof WaitingOrder<?> order) {
+                    late(order);
+                }
+            }
+        }
+        callbacks.wake();
+    }
+
+    private void unsent(WaitingJob job) {
+        if (job.settle(Status.NOT_STORED, null)) {
+            deliver(job);
+            telemetry.count(Counter.SCHEDULE_FAILED, job.route().topic(), 1);
+        }
+    }
+
+    private void late(WaitingOrder<?> order) {
+        open--;
+        order.settleLate(null);
+    }
+
+    private void deliver(WaitingJob job) {
+        open--;
+        callbacks.add(job);
+    }
+
+    /** Answers all calls that have no answer yet: the router ends. On the loop only. */
+    void abandon() {
+        Arrival call;
+        while ((call = arrivals.poll()) != null) {
+            open++;
+            call.route().waiting().add(call);
+        }
+        for (Route route : routes.values()) {
+            for (Lane lane : route.lanes()) {
+                lane.abandon(
+                        this::unsent,
+                        job -> {
+                            if (job.settle(Status.UNKNOWN, null)) {
+                                deliver(job);
+                            }
+                        },
+                        this::late);
+            }
+            Arrival waiting;
+            while ((waiting = route.waiting().poll()) != null) {
+                if (waiting instanceof WaitingJob job) {
+                    unsent(job);
+                } else if (waiting instanceof WaitingOrder<?> order) {
+                    late(order);
+                }
+            }
+        }
+        callbacks.wake();
+    }
+
+    private void onLoop(Runnable task) {
+        if (loop.isMe()) {
+            task.run();
+        } else {
+            loop.execute(task);
+        }
+    }
+
+    private static <T> CompletableFuture<T> guarded(java.util.function.Supplier<CompletableFuture<T>> call) {
+        try {
+            return call.get();
+        } catch (RuntimeException bug) {
+            return CompletableFuture.failedFuture(bug);
+        }
+    }
+
+    /** One line a second at most: an outage must not flood the log. */
+    private void warn(Lane lane, int jobs, String what) {
+        long nowNs = System.nanoTime();
+        unwarned += jobs;
+        if (nowNs - warnedNs >= WARNING_NS) {
+            log.warn("router: jobs not stored shard={} jobs={} status={}", lane.shard(), unwarned, what);
+            warnedNs = nowNs;
+            unwarned = 0;
+        }
+    }
+
+    private static boolean isStoreTrouble(Status status) {
+        return status == Status.STORE_FULL || status == Status.NOT_STORED || status == Status.UNKNOWN;
+    }
+
+    private static Status statusOf(WriteResult.Status status) {
+        return switch (status) {
+            case CREATED -> Status.CREATED;
+            case EXISTS -> Status.EXISTS;
+            case CONFLICT -> Status.CONFLICT;
+            case REPLACED -> Status.REPLACED;
+            case RUNNING -> Status.RUNNING;
+            case STORE_FULL -> Status.STORE_FULL;
+            case NOT_STORED -> Status.NOT_STORED;
+            case UNKNOWN -> Status.UNKNOWN;
+        };
+    }
+}

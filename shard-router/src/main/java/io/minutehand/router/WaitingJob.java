@@ -1,0 +1,131 @@
+package io.minutehand.router;
+
+import io.minutehand.core.store.NewJob;
+import io.minutehand.router.Admission.Pass;
+import io.minutehand.router.JobForms.Draft;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job between its schedule call and its answer. The caller's thread fills it and hands it to the loop, which settles it once; then a callback
+ * thread delivers the answer.
+ */
+final class WaitingJob implements Arrival, Runnable {
+    /** Takes answers, on a callback thread. */
+    interface Sink {
+        void answered(int index, ScheduleResult result);
+
+        void failed(int index, Throwable failure);
+    }
+
+    private final Route route;
+    private final String id;
+    private final long calledNs;
+    private final long deadlineNs;
+    private final Pass pass;
+    private final Sink sink;
+    private final int index;
+    /** Null once the job is made of it. */
+    private @Nullable Draft draft;
+    /** Null until the server's clock is known. */
+    private @Nullable NewJob job;
+
+    private @Nullable ScheduleResult result;
+    private @Nullable Throwable failure;
+
+    /**
+     * A job that the clock has not been put to yet.
+     *
+     * @param calledNs nanoTime of the caller's call, from which delays count
+     * @param deadlineNs nanoTime after which it is given up
+     * @param index its place in the sink
+     */
+    WaitingJob(Route route, Draft draft, long calledNs, long deadlineNs, Pass pass, Sink sink, int index) {
+        this.route = route;
+        this.id = draft.id();
+        this.calledNs = calledNs;
+        this.deadlineNs = deadlineNs;
+        this.pass = pass;
+        this.sink = sink;
+        this.index = index;
+        this.draft = draft;
+    }
+
+    @Override
+    public Route route() {
+        return route;
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public long deadlineNs() {
+        return deadlineNs;
+    }
+
+    /** Makes the job by the server's time now, unless it is made; its due time and digest stand from here on. */
+    void prepare(long serverUs) {
+        Draft open = draft;
+        if (open != null) {
+            job = open.toJob(serverUs - (System.nanoTime() - calledNs) / 1000);
+            draft = null;
+        }
+    }
+
+    /** Takes the reference to the caller's bytes away, which the caller may change once it has its thread back. */
+    void letGoOfPayload() {
+        Draft open = draft;
+        if (open != null) {
+            draft = open.withoutPayload();
+        }
+    }
+
+    /** The prepared job. */
+    NewJob job() {
+        if (job == null) {
+            throw new IllegalStateException("job " + id + " is not prepared");
+        }
+        return job;
+    }
+
+    /** Sets the answer; false when there is one. */
+    boolean settle(ScheduleResult.Status status, io.minutehand.core.job.@Nullable JobState state) {
+        if (settled()) {
+            return false;
+        }
+        Draft open = draft;
+        // Without the server's clock, this machine's has to do.
+        long dueMs = open == null ? job().dueMs() : open.when().dueMs(System.currentTimeMillis() * 1000);
+        result = new ScheduleResult(id, status, state, dueMs);
+        return true;
+    }
+
+    /** Sets a failure as the answer; false when there is an answer. */
+    boolean fail(Throwable cause) {
+        if (settled()) {
+            return false;
+        }
+        failure = cause;
+        return true;
+    }
+
+    private boolean settled() {
+        return result != null || failure != null;
+    }
+
+    /** Delivers the answer. */
+    @Override
+    public void run() {
+        try {
+            if (result != null) {
+                sink.answered(index, result);
+            } else if (failure != null) {
+                sink.failed(index, failure);
+            }
+        } finally {
+            pass.giveBack();
+        }
+    }
+}

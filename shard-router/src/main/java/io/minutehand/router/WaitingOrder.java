@@ -1,0 +1,144 @@
+package io.minutehand.router;
+
+import io.minutehand.core.store.StoreException;
+import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.router.Admission.Pass;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cancel, reschedule or find between its call and its answer. The loop starts and settles it; a callback thread delivers.
+ *
+ * @param <R> the type of its answer
+ */
+final class WaitingOrder<R> implements Arrival, Runnable {
+    private final Route route;
+    private final String name;
+    private final String id;
+    private final long deadlineNs;
+    private final Pass pass;
+    private final Function<StoredTopic, CompletableFuture<R>> call;
+    /** The answer when none came in time; null = the future fails. */
+    private final @Nullable R unknown;
+
+    private final CompletableFuture<R> future = new CompletableFuture<>();
+    /** Jobs of its lane that must be answered before it starts. */
+    private long after;
+
+    private boolean settled;
+    private @Nullable R answer;
+    private @Nullable Throwable failure;
+
+    WaitingOrder(
+            Route route,
+            String name,
+            String id,
+            long deadlineNs,
+            Pass pass,
+            Function<StoredTopic, CompletableFuture<R>> call,
+            @Nullable R unknown) {
+        this.route = route;
+        this.name = name;
+        this.id = id;
+        this.deadlineNs = deadlineNs;
+        this.pass = pass;
+        this.call = call;
+        this.unknown = unknown;
+    }
+
+    CompletableFuture<R> future() {
+        return future;
+    }
+
+    @Override
+    public Route route() {
+        return route;
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public long deadlineNs() {
+        return deadlineNs;
+    }
+
+    long after() {
+        return after;
+    }
+
+    void startAfter(long jobs) {
+        after = jobs;
+    }
+
+    /** Sends it; completes when it is settled. */
+    CompletableFuture<Void> start(StoredTopic topic) {
+        return call.apply(topic).handle((value, cause) -> {
+            if (cause == null) {
+                settle(value, null);
+            } else {
+                StoreException store = StoreException.of(cause);
+                if (store.kind().repeatable()) {
+                    settleLate(store);
+                } else {
+                    settle(
+                            null,
+                            store.kind() == StoreException.Kind.REFUSED && store.getCause() != null
+                                    ? unwrapped(store)
+                                    : store);
+                }
+            }
+            return null;
+        });
+    }
+
+    /** What a store exception was made around when it is not a failure of the store: a refusal of ours. */
+    private static Throwable unwrapped(StoreException store) {
+        return store.getCause() instanceof IllegalStateException refusal ? refusal : store;
+    }
+
+    /** No answer came in time. */
+    void settleLate(@Nullable Throwable cause) {
+        if (unknown != null) {
+            settle(unknown, null);
+        } else {
+            TimeoutException late = new TimeoutException(name + " of job " + id + " in topic=" + route.topic()
+                    + " got no answer before its deadline" + (cause == null ? "" : ": " + cause.getMessage()));
+            late.initCause(cause);
+            settle(null, late);
+        }
+    }
+
+    void fail(Throwable cause) {
+        settle(null, cause);
+    }
+
+    private void settle(@Nullable R value, @Nullable Throwable cause) {
+        if (!settled) {
+            settled = true;
+            answer = value;
+            failure = cause;
+            route.callbacks().add(this);
+            route.callbacks().wake();
+        }
+    }
+
+    /** Delivers the answer. */
+    @Override
+    @SuppressWarnings("NullAway") // the answer is set unless there is a failure
+    public void run() {
+        try {
+            if (failure != null) {
+                future.completeExceptionally(failure);
+            } else {
+                future.complete(answer);
+            }
+        } finally {
+            pass.giveBack();
+        }
+    }
+}
