@@ -17,7 +17,7 @@
 -- Returns:
 --   OLD nowUs
 --   OK nowUs more skipped then member, record of each job; more = 1 when another call may find more;
---     skipped = records of a newer version, left alone
+--     skipped = records of a newer version, left alone (without from: put off for 10 s)
 -- Cost: O(limit * log(inflight)); with from also 1,000 receipts read.
 -- Replay: as pop.
 -- @include clock
@@ -27,7 +27,7 @@
 local inflight, pops, ledger, records = KEYS[1], KEYS[2], KEYS[3], 4
 local node, seq, limit, visibilityMs, keepMs = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local from, offset = ARGV[6], tonumber(ARGV[7])
-local MAX_BYTES, PAGE = 1048576, 1000
+local MAX_BYTES, PAGE, PUT_OFF_MS = 1048576, 1000, 10000
 
 local nowUs, now = clock()
 local lastSeq, lastReceipts = lastHandout(pops)
@@ -51,7 +51,7 @@ else
 end
 
 local handout = newHandout(node, seq)
-local gone, orphans = {}, 0
+local gone, putOff, orphans = {}, {}, 0
 for _, receipt in ipairs(candidates) do
   local member = memberOf(receipt)
   local record = redis.call('HGET', KEYS[records + digit(member)], member)
@@ -60,6 +60,10 @@ for _, receipt in ipairs(candidates) do
     orphans = orphans + 1
   elseif not readable(record) then
     reply[4] = reply[4] + 1
+    if from == '' then
+      putOff[#putOff + 1] = digits(now + PUT_OFF_MS)
+      putOff[#putOff + 1] = receipt
+    end
   elseif handout.count > 0 and handout.bytes + #record > MAX_BYTES then
     reply[3] = 1
     break
@@ -71,6 +75,7 @@ for _, receipt in ipairs(candidates) do
 end
 
 write(handout, inflight, pops, records, now + visibilityMs, keepMs)
+if #putOff > 0 then redis.call('ZADD', inflight, unpack(putOff)) end
 if #gone > 0 then redis.call('ZREM', inflight, unpack(gone)) end
 if handout.count > 0 then redis.call('HINCRBY', ledger, 'recovered', handout.count) end
 if orphans > 0 then redis.call('HINCRBY', ledger, 'orphans', orphans) end

@@ -21,29 +21,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.store.ScheduleOutcome.Item;
 import io.minutehand.core.store.ScheduleOutcome.Status;
+import io.minutehand.core.topic.TopicSettings;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(SharedTestStore.class)
 class ScheduleIT {
-    private static TestStore store;
+    private final TestStore store;
 
-    @BeforeAll
-    static void open() {
-        store = TestStore.open();
-    }
-
-    @AfterAll
-    static void close() {
-        store.close();
-    }
-
-    @BeforeEach
-    void freshShard() {
-        store.freshShard();
+    ScheduleIT(TestStore store) {
+        this.store = store;
     }
 
     @Test
@@ -83,7 +72,7 @@ class ScheduleIT {
         store.claim(0, 1);
         HandedJob handed = store.pop(0, 1, 1, 1).jobs().get(0);
         assertThat(handed.job().dueAt().toEpochMilli()).isEqualTo(-1);
-        get(store.jobs.bury(handed, "broken", io.minutehand.core.topic.TopicSettings.defaults()));
+        get(store.jobs.bury(handed, "broken", TopicSettings.defaults()));
         assertThat(get(store.jobs.find(store.shard(), "old", soon()))
                         .orElseThrow()
                         .job()
@@ -189,7 +178,6 @@ class ScheduleIT {
                 .contains(
                         "~ b:M+0 a = T+0 > T+700", "- b:M+0 b", "+ b:M+1 b = T+60500", "- b:M+1 c", "+ b:M+0 c = T+800")
                 .noneMatch(line -> line.contains("buckets") || line.contains("ledger"));
-        assertThat(store.image().since(store.image())).isEmpty();
     }
 
     @Test
@@ -279,7 +267,7 @@ class ScheduleIT {
     }
 
     /** One job in each state, named by it. */
-    private static void seedEachState() {
+    private void seedEachState() {
         store.dead("dead");
         store.schedule("done", 0);
         store.schedule("running", 0);
@@ -299,7 +287,7 @@ class ScheduleIT {
         return new NewJob(id, START_MS, digest("2"), false, body("other"), 0);
     }
 
-    private static List<Item> schedule(NewJob... jobs) {
+    private List<Item> schedule(NewJob... jobs) {
         ScheduleOutcome outcome = get(store.jobs.schedule(store.shard(), 1, List.of(jobs)));
         assertThat(outcome.status()).isEqualTo(Status.OK);
         return outcome.items();

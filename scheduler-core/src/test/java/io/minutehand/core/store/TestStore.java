@@ -7,6 +7,7 @@ import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.store.ScriptRunner.Call;
+import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.SharedRedis;
@@ -14,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -210,7 +212,7 @@ final class TestStore implements AutoCloseable {
         return get(jobs.recover(shard, node(node), seq, limit, VISIBILITY, from, 0));
     }
 
-    /** Stores jobs due now and hands them to node 1 by its call 1. */
+    /** Stores jobs due now and hands them to node 1 by its call 1; listed as asked for. */
     List<HandedJob> inFlight(String... ids) {
         for (String id : ids) {
             schedule(id, 0);
@@ -218,7 +220,10 @@ final class TestStore implements AutoCloseable {
         claim(0, 1);
         List<HandedJob> handed = pop(0, 1, 1, ids.length).jobs();
         assertThat(handed).hasSize(ids.length);
-        return handed;
+        List<String> order = List.of(ids);
+        return handed.stream()
+                .sorted(Comparator.comparing(job -> order.indexOf(job.job().id())))
+                .toList();
     }
 
     /** Stores a job due now and makes it a dead letter. */
@@ -228,7 +233,7 @@ final class TestStore implements AutoCloseable {
         long seq =
                 redis.call("HGET", keys.pops(shard, "9"), "seq") instanceof byte[] kept ? ShardImage.number(kept) : 0;
         Handout handout = pop(0, 9, seq + 1, 1);
-        assertThat(get(jobs.bury(handout.jobs().get(0), "broken", io.minutehand.core.topic.TopicSettings.defaults())))
+        assertThat(get(jobs.bury(handout.jobs().get(0), "broken", TopicSettings.defaults())))
                 .isPresent();
     }
 
