@@ -6,6 +6,7 @@ import static io.minutehand.core.store.TestStore.soon;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.minutehand.core.job.Job;
+import io.minutehand.core.topic.TopicSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -41,7 +42,7 @@ class DeadLetterIT {
         HandedJob first = store.inFlight("a").get(0);
         get(store.jobs.retry(first, START_MS, true, "broken"));
         HandedJob second = store.pop(0, 1, 2, 1).jobs().get(0);
-        get(store.jobs.bury(second, "broken", io.minutehand.core.topic.TopicSettings.defaults()));
+        get(store.jobs.bury(second, "broken", TopicSettings.defaults()));
 
         redrive("a", 0, 0);
 

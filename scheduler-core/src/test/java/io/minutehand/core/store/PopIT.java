@@ -9,10 +9,14 @@ import static io.minutehand.core.store.TestStore.get;
 import static io.minutehand.core.store.TestStore.newJob;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.topic.TopicSettings;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -56,7 +60,7 @@ class PopIT {
         assertThat(handout.next()).isEqualTo(START_MS);
         assertThat(handout.skipped()).isZero();
         HandedJob first = handout.jobs().get(0);
-        assertThat(first.receipt()).hasToString("1:1.1:" + io.minutehand.core.bucket.ShardMap.memberOf("first"));
+        assertThat(first.receipt()).hasToString("1:1.1:" + ShardMap.memberOf("first"));
         assertThat(first.digest()).isEqualTo(digest("1"));
         assertThat(first.job().state()).isEqualTo(JobState.IN_FLIGHT);
         assertThat(first.job().attempt()).isEqualTo(1);
@@ -154,7 +158,7 @@ class PopIT {
     void shouldGiveOnlyThoseAgainThatAreStillInFlightUnderTheirReceipts() {
         List<HandedJob> jobs = store.inFlight("a", "b", "c", "d");
         get(store.jobs.ack(store.shard(), List.of(jobs.get(0)), RETENTION));
-        get(store.jobs.bury(jobs.get(1), "broken", io.minutehand.core.topic.TopicSettings.defaults()));
+        get(store.jobs.bury(jobs.get(1), "broken", TopicSettings.defaults()));
         get(store.jobs.retry(jobs.get(2), START_MS, false, ""));
         get(store.leases.release(store.shard(), List.of(START_MINUTE), store.node(1)));
         store.claim(0, 2);
@@ -313,7 +317,7 @@ class PopIT {
     }
 
     private static String shown(HandedJob job) {
-        return job.receipt() + " " + job.job() + java.util.Arrays.toString(job.digest());
+        return job.receipt() + " " + job.job() + Arrays.toString(job.digest());
     }
 
     static NewJob large(String id, long afterMs, int payloadBytes) {
@@ -322,7 +326,7 @@ class PopIT {
                 START_MS + afterMs,
                 digest("1"),
                 false,
-                JobRecord.encodeBody(null, java.util.Map.of(), new byte[payloadBytes]),
+                JobRecord.encodeBody(null, Map.of(), new byte[payloadBytes]),
                 0);
     }
 }

@@ -235,6 +235,7 @@ final class TestStore implements AutoCloseable {
         Handout handout = pop(0, 9, seq + 1, 1);
         assertThat(get(jobs.bury(handout.jobs().get(0), "broken", TopicSettings.defaults())))
                 .isPresent();
+        get(leases.release(shard, List.of(START_MINUTE), node(9)));
     }
 
     /** Writes a record of version 2 over one that a test stored: its first byte is the version. */
