@@ -1,5 +1,6 @@
 package io.minutehand.loadtest;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -17,7 +18,7 @@ final class NotYet implements Callable<Integer> {
 
     /** Whatever was written after the name; it makes no difference. */
     @Unmatched
-    private List<String> rest = List.of();
+    private final List<String> rest = new ArrayList<>();
 
     @Override
     public Integer call() {

@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * <p>For one thread.
  */
 public final class Checker {
+    private static final long MS_US = 1_000;
+
     private final Rules rules;
     private final Map<String, Trace> traces = new HashMap<>();
     /** Topic and node names, each kept once: they are read again with every line. */
@@ -178,7 +180,8 @@ public final class Checker {
         }
         Long delayUs = rules.retryDelayUs.get(start.topic());
         long failedUs = delayUs == null ? 0 : trace.failedUs(start.attempt() - 1);
-        if (delayUs != null && failedUs > 0 && start.dueUs() + start.errorUs() < failedUs + delayUs) {
+        // Due times are whole milliseconds, cut: a retry may be due up to one sooner than the delay says.
+        if (delayUs != null && failedUs > 0 && start.dueUs() + MS_US + start.errorUs() < failedUs + delayUs) {
             return "attempt " + start.attempt() + " was due " + (start.dueUs() - failedUs)
                     + " us after the failure before it, not " + delayUs;
         }

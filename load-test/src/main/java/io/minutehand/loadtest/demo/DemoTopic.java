@@ -1,5 +1,7 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.core.job.RetryPolicy;
+import io.minutehand.core.topic.TopicSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +26,7 @@ enum DemoTopic {
     /** The delay before each retry of a webhook call, and how many there are. */
     static final Duration WEBHOOK_RETRY_DELAY = Duration.ofMillis(500);
 
-    static final int WEBHOOK_RETRIES = 3;
+    private static final int WEBHOOK_RETRIES = 3;
 
     /** Of ten jobs in a row six close orders, three call webhooks, one renders. */
     private static final List<DemoTopic> MIX = List.of(
@@ -55,6 +57,18 @@ enum DemoTopic {
     /** Returns the id of job {@code number}; no two topics share one. */
     String id(long number) {
         return idPrefix + number;
+    }
+
+    /**
+     * Returns the settings of a topic of the demo, which routers and workers declare alike: who comes first creates it.
+     *
+     * @param topic its name; {@link #WARMUP} too
+     */
+    static TopicSettings settings(String topic, int shards) {
+        TopicSettings settings = TopicSettings.defaults().withShards(shards);
+        return topic.equals(CALL_WEBHOOK.topic)
+                ? settings.withRetry(RetryPolicy.fixed(WEBHOOK_RETRY_DELAY, WEBHOOK_RETRIES))
+                : settings;
     }
 
     /** Returns the names of all topics of the demo. */

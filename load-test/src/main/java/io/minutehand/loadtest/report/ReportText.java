@@ -50,33 +50,28 @@ public final class ReportText {
     }
 
     private static List<String> topics(RunReport report) {
-        Table table = new Table(
-                "topic", "scheduled", "started", "retried", "done", "dead", "p50 ms", "p99 ms", "p99.9", "max ms");
+        Table table = new Table("topic", "scheduled", "done", "retried", "dead", "p50 ms", "p99 ms", "max ms");
         for (TopicRow row : report.perTopic()) {
             LatenessMs late = row.latenessMs();
             table.row(
                     row.topic(),
                     count(row.scheduled()),
-                    count(row.started()),
-                    count(row.retried()),
                     count(row.done()),
+                    count(row.retried()),
                     count(row.dead()),
                     ms(late.p50()),
                     ms(late.p99()),
-                    ms(late.p999()),
                     ms(late.max()));
         }
         LatenessMs late = report.latenessMs();
         table.row(
                 "all",
                 count(report.scheduled()),
-                count(report.started()),
-                count(report.others().retried()),
                 count(report.done()),
+                count(report.others().retried()),
                 count(report.dead()),
                 ms(late.p50()),
                 ms(late.p99()),
-                ms(late.p999()),
                 ms(late.max()));
         return table.lines();
     }
@@ -118,7 +113,7 @@ public final class ReportText {
         Double elsewhere = boundary.elsewhereP99();
         if (near != null && elsewhere != null) {
             lines.add(String.format(
-                    "minute boundaries: p99 %s ms within a second of one (%s starts), %s ms elsewhere",
+                    "p99 within a second of a minute boundary %s ms (%s starts), elsewhere %s ms",
                     ms(near), count(boundary.starts()), ms(elsewhere)));
         }
     }
@@ -129,11 +124,15 @@ public final class ReportText {
         }
         Double takeover = fault.takeoverMs();
         lines.add(String.format(
-                "%s was killed after %s s, with %d buckets and %d jobs in flight; %d of them started again",
-                fault.node(), one(fault.at()), fault.bucketsHeld(), fault.inFlight(), fault.repeatedStarts()));
+                "%s was killed after %s s with %d buckets and %d jobs in flight",
+                fault.node(), one(fault.at()), fault.bucketsHeld(), fault.inFlight()));
         lines.add(String.format(
-                "  its buckets were %s; no job due after that was later than %s ms",
-                takeover == null ? "empty" : "taken over within " + ms(takeover) + " ms", ms(fault.dueAfterMaxMs())));
+                "  %d of them ran twice; %s",
+                fault.repeatedStarts(),
+                takeover == null
+                        ? "its buckets had no more jobs"
+                        : "all its buckets were taken over within " + ms(takeover) + " ms"));
+        lines.add("  no job due after that was later than " + ms(fault.dueAfterMaxMs()) + " ms");
         lines.add(String.format(
                 "  p99 %s ms in the 8 s before, %s ms in the last 8 s of the run",
                 ms(fault.before8sP99()), ms(fault.last8sP99())));
@@ -144,31 +143,31 @@ public final class ReportText {
             return;
         }
         lines.add(String.format(
-                "%s joined after %s s; no job due after that was later than %s ms (p99 %s ms before, %s ms after)",
-                added.node(),
-                one(added.at()),
-                ms(added.dueAfterMaxMs()),
-                ms(added.before8sP99()),
-                ms(added.after8sP99())));
+                "%s joined after %s s; no job due after that was later than %s ms",
+                added.node(), one(added.at()), ms(added.dueAfterMaxMs())));
+        lines.add(String.format(
+                "  p99 %s ms in the 8 s before, %s ms in the 8 s after",
+                ms(added.before8sP99()), ms(added.after8sP99())));
         Double share = added.share();
         Double assigned = added.assignedShare();
         if (share != null) {
-            lines.add("  from the first minute that began 10 s later it drained " + percent(share)
-                    + (assigned == null ? "" : ", and the assignment gave it " + percent(assigned)));
+            lines.add("  from the first minute begun 10 s later it drained " + percent(share)
+                    + (assigned == null ? "" : "; the assignment: " + percent(assigned)));
         }
     }
 
     private static void verdict(RunReport report, List<String> lines) {
+        LatenessMs late = report.latenessMs();
         lines.add(String.format(
-                "%s: lost %d, duplicates %d, early %d, late ms p50 %s p99 %s p99.9 %s max %s",
+                "late ms: p50 %s  p90 %s  p99 %s  p99.9 %s  max %s",
+                ms(late.p50()), ms(late.p90()), ms(late.p99()), ms(late.p999()), ms(late.max())));
+        lines.add(String.format(
+                "%s: of %s jobs lost %d, run twice %d, early %d",
                 report.passed() ? "PASSED" : "FAILED",
+                count(report.jobs()),
                 report.lost(),
                 report.duplicates(),
-                report.early(),
-                ms(report.latenessMs().p50()),
-                ms(report.latenessMs().p99()),
-                ms(report.latenessMs().p999()),
-                ms(report.latenessMs().max())));
+                report.early()));
         report.failures().forEach(failure -> lines.add("  " + failure));
     }
 

@@ -219,6 +219,16 @@ class CheckerTest {
     }
 
     @Test
+    void shouldAllowARetryToBeDueAMillisecondSooner() throws IOException {
+        accepted("cut:1", DUE_US);
+        start(node1, "node-1", "cut:1", 1, 1, DUE_US, DUE_US + 500);
+        node1.append(new End("cut:1", 1, 1, "node-1", Result.FAILED, DUE_US + 1_900));
+        run(node1, "node-1", "cut:1", 2, 1, DUE_US + 501_000, DUE_US + 501_500);
+
+        assertOnly(verdict());
+    }
+
+    @Test
     void shouldMeasureALateStartOfExactlyKnownSize() throws IOException {
         accepted("late:1", DUE_US);
         run(node1, "node-1", "late:1", 1, 1, DUE_US, DUE_US + 7_654_321);

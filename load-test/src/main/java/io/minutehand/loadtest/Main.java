@@ -1,0 +1,46 @@
+package io.minutehand.loadtest;
+
+import io.minutehand.loadtest.demo.DemoCommand;
+import io.minutehand.loadtest.demo.DemoWorkerCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The {@code minutehand} command. */
+@Command(
+        name = "minutehand",
+        description = "A sharded time-bucket job scheduler on Redis.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {"", "deploy/minutehand COMMAND --help tells the options of a command."})
+public final class Main implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
+    private CommandSpec spec;
+
+    private Main() {}
+
+    /** Runs the command and ends the process with its exit status. */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    /** Returns the command with all its subcommands. */
+    static CommandLine commandLine() {
+        return new CommandLine(new Main())
+                .addSubcommand("demo", new DemoCommand())
+                .addSubcommand("router", new NotYet())
+                .addSubcommand("worker", new NotYet())
+                .addSubcommand("bench", new NotYet())
+                .addSubcommand("admin", new NotYet())
+                .addSubcommand("demo-worker", new DemoWorkerCommand());
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Which command? See below.");
+    }
+}

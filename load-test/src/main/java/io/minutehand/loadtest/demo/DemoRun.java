@@ -1,0 +1,382 @@
+package io.minutehand.loadtest.demo;
+
+import io.minutehand.loadtest.check.Checker;
+import io.minutehand.loadtest.check.Verdict;
+import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
+import io.minutehand.loadtest.ledger.LedgerRecord.NodeEvent;
+import io.minutehand.loadtest.ledger.LedgerTail;
+import io.minutehand.loadtest.report.Figures;
+import io.minutehand.loadtest.report.ReportText;
+import io.minutehand.loadtest.report.ReportWriter;
+import io.minutehand.loadtest.report.RunFacts;
+import io.minutehand.loadtest.report.RunFacts.Join;
+import io.minutehand.loadtest.report.RunFacts.Kill;
+import io.minutehand.loadtest.report.RunReport;
+import io.minutehand.loadtest.report.RunReport.Keys;
+import io.minutehand.redis.RedisSource;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of the demo, phase by phase: set up, warm up, measure, drain, judge. One thread does it all, ten times a
+ * second: it reads the ledger files, shows how things are, and does to the nodes what is due.
+ */
+final class DemoRun implements AutoCloseable {
+    private static final long TICK_MS = 100;
+
+    /** Warm-up jobs due in a second: all of them take two seconds. */
+    private static final int WARMUP_RATE = 250;
+
+    private static final long WARMUP_LIMIT_NS = 60_000_000_000L;
+
+    /** Without any job ending for so long after the last due time the run is given up: what is left is lost. */
+    private static final long STANDSTILL_NS = 60_000_000_000L;
+
+    /** Until Redis holds no job of the run any more: longer than the visibility, so that a lost ack is seen to heal. */
+    private static final long DRAIN_LIMIT_NS = 45_000_000_000L;
+
+    private static final double KEYS_EVERY_SECONDS = 10;
+
+    private final DemoOptions options;
+    private final View view;
+    private final Thread hook = new Thread(this::interrupted, "demo-end");
+    private final List<String> events = new ArrayList<>();
+    private final List<String> problems = new ArrayList<>();
+    private final Progress progress;
+    private final Stage stage;
+    private final LedgerTail tail;
+    private final Fleet fleet;
+    private final Producer producer;
+
+    private String phase = "starting";
+    private long firstDueUs;
+    private @Nullable Kill kill;
+    private long killTriesSinceNs;
+    private @Nullable WorkerProcess joining;
+    private @Nullable Join join;
+    private @Nullable Double bytesPerPendingJob;
+    private @Nullable Keys keys;
+    private double nextKeysAt;
+    private long endedSeen;
+    private long endedChangedNs;
+
+    DemoRun(DemoOptions options, View view) throws IOException {
+        this.options = options;
+        this.view = view;
+        this.progress =
+                new Progress(options.topics().stream().map(DemoTopic::topic).toList());
+        this.stage = Stage.set(options);
+        Runtime.getRuntime().addShutdownHook(hook);
+        this.tail = new LedgerTail(stage.workDir());
+        this.fleet = new Fleet(
+                stage.home(),
+                stage.workDir(),
+                Map.of(RedisSource.ADDRESS_VARIABLE, stage.redis().uri()),
+                this::workerArguments);
+        this.producer = Producer.connect(stage, options);
+    }
+
+    /** Runs the demo. Returns the exit status. */
+    int run() throws IOException, InterruptedException, InvalidRunException {
+        view.say("Redis: " + stage.redis().describe());
+        launch();
+        warmUp();
+        double cpuBeforeUs = stage.probe().cpuUs();
+        long beganNs = System.nanoTime();
+        measure();
+        double seconds = (System.nanoTime() - beganNs) / 1e9;
+        double cpuUs = stage.probe().cpuUs() - cpuBeforeUs;
+        long undrained = drain();
+        return conclude(new RunFacts(
+                setup(),
+                producer.seconds(),
+                seconds,
+                firstDueUs,
+                undrained,
+                cpuUs,
+                bytesPerPendingJob,
+                keys,
+                kill,
+                join,
+                List.of()));
+    }
+
+    private void launch() throws InterruptedException, IOException {
+        for (int i = 0; i < options.nodes(); i++) {
+            fleet.add();
+        }
+        tick();
+        fleet.awaitReady();
+        for (WorkerProcess worker : fleet.workers()) {
+            stage.ledger()
+                    .append(new NodeEvent(
+                            worker.name(),
+                            "ready",
+                            "id " + worker.nodeId(),
+                            stage.clock().nowUs()));
+        }
+    }
+
+    private void warmUp() throws IOException, InterruptedException {
+        phase = "warm-up";
+        producer.warmUp(DemoOptions.WARMUP_JOBS, WARMUP_RATE);
+        long beganNs = System.nanoTime();
+        while (progress.warmupEnded() < DemoOptions.WARMUP_JOBS) {
+            tick();
+            requireWorkers();
+            if (System.nanoTime() - beganNs > WARMUP_LIMIT_NS) {
+                throw new IllegalStateException("of " + DemoOptions.WARMUP_JOBS + " warm-up jobs only "
+                        + progress.warmupEnded() + " ended within " + WARMUP_LIMIT_NS / 1_000_000_000 + " s; "
+                        + evidence());
+            }
+        }
+    }
+
+    private void measure() throws IOException, InterruptedException, InvalidRunException {
+        phase = "running";
+        Plan plan = new Plan(options.jobs(), options.rate(), (long) (options.aheadSeconds() * 1e6), options.topics());
+        firstDueUs = producer.start(plan);
+        endedChangedNs = System.nanoTime();
+        boolean complete = false;
+        while (!complete) {
+            boolean allAnswered = producer.isFinished();
+            tick();
+            requireWorkers();
+            lookAtKeys();
+            killIfDue();
+            joinIfDue();
+            complete = allAnswered && progress.ended() >= progress.total().accepted();
+            if (!complete && standsStill()) {
+                problems.add("no job ended for " + STANDSTILL_NS / 1_000_000_000 + " s; the run was given up");
+                complete = true;
+            }
+        }
+        if (options.killNodeAt() != null && kill == null) {
+            throw new InvalidRunException("all jobs had ended before a worker could be killed");
+        }
+        if (options.addNodeAt() != null && join == null) {
+            throw new InvalidRunException("all jobs had ended before the new worker was ready");
+        }
+    }
+
+    private boolean standsStill() {
+        if (progress.ended() != endedSeen || seconds() < options.dueSeconds()) {
+            endedSeen = progress.ended();
+            endedChangedNs = System.nanoTime();
+        }
+        return System.nanoTime() - endedChangedNs > STANDSTILL_NS;
+    }
+
+    private void killIfDue() throws IOException, InterruptedException, InvalidRunException {
+        Double at = options.killNodeAt();
+        if (at == null || kill != null || seconds() < at) {
+            return;
+        }
+        if (killTriesSinceNs == 0) {
+            killTriesSinceNs = System.nanoTime();
+        }
+        Kill done = new KillNode(fleet, stage.probe(), stage.clock()).tryOnce();
+        if (done != null) {
+            kill = done;
+            String what = done.held().size() + " buckets and " + done.inFlight() + " jobs in flight";
+            stage.ledger().append(new NodeEvent(done.node(), "killed", what, done.atUs()));
+            event(done.node() + " killed (SIGKILL) with " + what);
+        } else if (System.nanoTime() - killTriesSinceNs > KillNode.PATIENCE_NS) {
+            throw new InvalidRunException("no worker had both buckets and jobs in flight within "
+                    + KillNode.PATIENCE_NS / 1_000_000_000 + " s after " + at
+                    + " s, so a kill would have shown nothing; try a higher --rate");
+        }
+    }
+
+    private void joinIfDue() {
+        Double at = options.addNodeAt();
+        if (at == null || join != null || seconds() < at) {
+            return;
+        }
+        WorkerProcess worker = joining;
+        if (worker == null) {
+            joining = fleet.add();
+            event(joining.name() + " is starting");
+        } else if (worker.nodeId() != null) {
+            long readyUs = stage.clock().nowUs();
+            stage.ledger().append(new NodeEvent(worker.name(), "ready", "id " + worker.nodeId(), readyUs));
+            List<String> members = fleet.ready().stream()
+                    .map(member -> String.valueOf(member.nodeId()))
+                    .toList();
+            join = new Join(
+                    worker.name(),
+                    readyUs,
+                    Owners.shardsOf(String.valueOf(worker.nodeId()), stage.topics(), options.shards(), members));
+            event(worker.name() + " joined");
+        }
+    }
+
+    private void lookAtKeys() {
+        double now = seconds();
+        if (bytesPerPendingJob == null && now >= -0.5) {
+            bytesPerPendingJob = stage.probe().bytesPerPendingJob();
+        }
+        if (now >= nextKeysAt) {
+            nextKeysAt = now + KEYS_EVERY_SECONDS;
+            Keys seen = stage.probe().keys();
+            if (seen != null && (keys == null || seen.largestBucket() > keys.largestBucket())) {
+                keys = seen;
+            }
+        }
+    }
+
+    private long drain() throws IOException, InterruptedException {
+        phase = "draining";
+        long beganNs = System.nanoTime();
+        long undrained = stage.probe().undrained();
+        while (undrained > 0 && System.nanoTime() - beganNs < DRAIN_LIMIT_NS) {
+            tick();
+            undrained = stage.probe().undrained();
+        }
+        return undrained;
+    }
+
+    private int conclude(RunFacts facts) throws IOException, InterruptedException {
+        phase = "stopping";
+        tick();
+        // A worker that was killed between burying a job and writing so: Redis knows the job as dead.
+        progress.open().forEach((id, topic) -> {
+            if (stage.probe().isDead(topic, id)) {
+                stage.ledger()
+                        .append(new Dead(id, topic, 0, "redis", stage.clock().nowUs()));
+            }
+        });
+        producer.close();
+        problems.addAll(fleet.stop());
+        tick();
+        checkOrders();
+        Verdict verdict = Checker.check(stage.workDir(), rules());
+        RunReport report = ReportWriter.report(facts.with(problems), verdict);
+        view.end();
+        view.say("");
+        ReportText.lines(report).forEach(view::say);
+        if (options.json() != null) {
+            report.write(options.json());
+            view.say("report written to " + options.json());
+        }
+        if (!report.passed()) {
+            view.say(evidence());
+        } else if (options.workDir() != null) {
+            view.say("ledger and logs are in " + stage.workDir());
+        }
+        return report.exitStatus();
+    }
+
+    /** The business side: no order may be left waiting, whatever the scheduler's ledger says. */
+    private void checkOrders() {
+        int waiting = stage.orders().count(OrderTable.Status.WAIT_PAY);
+        if (waiting > 0) {
+            problems.add(waiting + " unpaid orders were not closed");
+        } else if (options.topics().contains(DemoTopic.CLOSE_ORDER)) {
+            view.say("orders: " + Figures.count(stage.orders().count(OrderTable.Status.CLOSED)) + " unpaid and closed, "
+                    + Figures.count(stage.orders().count(OrderTable.Status.PAID)) + " paid in time and left alone");
+        }
+    }
+
+    private static Checker.Rules rules() {
+        return new Checker.Rules(
+                Set.of(DemoTopic.WARMUP),
+                Map.of(DemoTopic.CALL_WEBHOOK.topic(), DemoTopic.WEBHOOK_RETRY_DELAY.toNanos() / 1_000));
+    }
+
+    private String evidence() throws IOException {
+        return "ledger and logs are kept in " + stage.keepEvidence();
+    }
+
+    private void requireWorkers() {
+        for (WorkerProcess worker : fleet.endedUnasked()) {
+            problems.add(worker.name() + " ended by itself");
+            event(worker.name() + " ended by itself");
+        }
+        if (fleet.workers().stream().noneMatch(WorkerProcess::isAlive)) {
+            throw new IllegalStateException("all workers have ended");
+        }
+    }
+
+    private void event(String what) {
+        events.add(String.format(Locale.ROOT, "%6.1f s  %s", seconds(), what));
+    }
+
+    private double seconds() {
+        return firstDueUs == 0 ? -1 : (stage.clock().nowUs() - firstDueUs) / 1e6;
+    }
+
+    private void tick() throws IOException, InterruptedException {
+        tail.poll(progress::accept);
+        view.show(new Snapshot(
+                stage.redis().describe(), headline(), phase, seconds(), options.jobs(), progress, nodes(), events));
+        Thread.sleep(TICK_MS);
+    }
+
+    private List<Snapshot.Node> nodes() {
+        return fleet.workers().stream()
+                .map(worker -> new Snapshot.Node(worker.name(), worker.pid(), fleet.state(worker), worker.status()))
+                .toList();
+    }
+
+    private String headline() {
+        return String.format(
+                Locale.ROOT,
+                "%d nodes, %d topics x %d shards, %,d jobs at %s/s",
+                options.nodes(),
+                options.topics().size(),
+                options.shards(),
+                options.jobs(),
+                Figures.plain(options.rate()));
+    }
+
+    private RunFacts.Setup setup() {
+        return new RunFacts.Setup(
+                "demo",
+                options.nodes(),
+                options.topics().size(),
+                options.shards(),
+                options.jobs(),
+                options.rate(),
+                DemoOptions.WARMUP_JOBS,
+                stage.redis().version(),
+                stage.redis().kind().label());
+    }
+
+    private List<String> workerArguments(String name) {
+        return List.of(
+                "--name",
+                name,
+                "--namespace",
+                stage.namespace(),
+                "--shards",
+                Integer.toString(options.shards()),
+                "--topics",
+                String.join(",", stage.topics()),
+                "--work-dir",
+                stage.workDir().toString());
+    }
+
+    /** Ctrl-C or SIGTERM: nothing that was started may stay behind, and nobody waits for a verdict. */
+    private void interrupted() {
+        view.end();
+        stage.abandon();
+    }
+
+    @Override
+    public void close() throws IOException {
+        view.end();
+        producer.close();
+        stage.close();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The process is ending already, and the hook does the same as this.
+        }
+    }
+}

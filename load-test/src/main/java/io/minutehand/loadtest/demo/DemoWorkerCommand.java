@@ -1,0 +1,96 @@
+package io.minutehand.loadtest.demo;
+
+import io.minutehand.loadtest.ledger.LedgerWriter;
+import io.minutehand.redis.RedisCommands;
+import io.minutehand.worker.NodeStats;
+import io.minutehand.worker.WorkerNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * One worker node of the demo, in a process of its own: {@code WorkerProcess} starts it.
+ *
+ * <p>It ends in good order when its input says {@code stop}, and at once when its input is closed: then the demo is
+ * gone, and so, most likely, is its Redis.
+ */
+@Command(name = "demo-worker", hidden = true, description = "A worker process of the demo; the demo starts it.")
+public final class DemoWorkerCommand implements Callable<Integer> {
+    private static final long STATUS_MS = 250;
+
+    @Option(names = "--name", required = true)
+    private String name = "";
+
+    @Option(names = "--namespace", required = true)
+    private String namespace = "";
+
+    @Option(names = "--shards", required = true)
+    private int shards;
+
+    @Option(names = "--topics", required = true, split = ",")
+    private List<String> topics = List.of();
+
+    @Option(names = "--work-dir", required = true)
+    private Path workDir = Path.of("");
+
+    @Option(names = "--redis", required = true, defaultValue = "${env:MINUTEHAND_REDIS}")
+    private String redis = "";
+
+    @Override
+    public Integer call() throws Exception {
+        LogFile.use(workDir.resolve(name + ".log"));
+        Thread.currentThread().setName("status");
+        Set<DemoTopic> handled = new LinkedHashSet<>();
+        topics.forEach(topic -> handled.add(DemoTopic.named(topic)));
+        try (LedgerWriter ledger = LedgerWriter.create(workDir, name);
+                RedisClock clock = RedisClock.watch(RedisCommands.connect(redis));
+                OrderTable orders = OrderTable.open(workDir.resolve(Stage.ORDERS_FILE))) {
+            WorkerNode.Builder builder =
+                    WorkerNode.builder().redis(redis).namespace(namespace).name(name);
+            new DemoHandlers(name, shards, ledger, clock, orders).register(builder, handled);
+            try (WorkerNode node = builder.start()) {
+                // Also for whoever ends this process by hand: SIGTERM is a stop in good order.
+                Runtime.getRuntime().addShutdownHook(new Thread(node::close, "stop"));
+                Thread parent = new Thread(DemoWorkerCommand::watchParent, "input");
+                parent.setDaemon(true);
+                parent.start();
+                report(node);
+            }
+        }
+        return 0;
+    }
+
+    private static volatile boolean stopping;
+
+    private static void report(WorkerNode node) throws InterruptedException {
+        PrintStream out = System.out;
+        while (!stopping) {
+            NodeStats stats = node.stats();
+            out.println(WorkerLine.status(
+                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight())));
+            out.flush();
+            Thread.sleep(STATUS_MS);
+        }
+    }
+
+    private static void watchParent() {
+        try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            if ("stop".equals(input.readLine())) {
+                stopping = true;
+                return;
+            }
+        } catch (IOException e) {
+            // As good as closed.
+        }
+        Runtime.getRuntime().halt(1);
+    }
+}

@@ -1,0 +1,56 @@
+package io.minutehand.loadtest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class MainTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final CommandLine commandLine =
+            Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+
+    @ParameterizedTest
+    @ValueSource(strings = {"router", "worker", "bench", "admin"})
+    void shouldSayThatACommandIsStillToCome(String name) {
+        assertThat(commandLine.execute(name)).isEqualTo(2);
+        assertThat(err.toString()).contains("minutehand " + name + " is not in this version yet");
+    }
+
+    @Test
+    void shouldSaySoWhateverFollowsTheName() {
+        assertThat(commandLine.execute("bench", "fault", "--full", "--row=3")).isEqualTo(2);
+        assertThat(err.toString()).contains("minutehand bench is not in this version yet");
+    }
+
+    @Test
+    void shouldListItsCommandsButNotThoseForItself() {
+        assertThat(commandLine.execute("--help")).isZero();
+        assertThat(out.toString())
+                .contains("demo", "router", "worker", "bench", "admin")
+                .doesNotContain("demo-worker");
+    }
+
+    @Test
+    void shouldAskForACommand() {
+        assertThat(commandLine.execute()).isEqualTo(2);
+        assertThat(err.toString()).contains("Which command?", "Usage: minutehand");
+    }
+
+    @Test
+    void shouldTellItsVersion() {
+        assertThat(commandLine.execute("--version")).isZero();
+        assertThat(out.toString()).startsWith("minutehand ");
+    }
+
+    @Test
+    void shouldRefuseAnUnknownCommand() {
+        assertThat(commandLine.execute("fly")).isEqualTo(2);
+        assertThat(err.toString()).contains("fly");
+    }
+}

@@ -1,0 +1,65 @@
+package io.minutehand.loadtest;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Who may know whom. It stands here because only this module sees all others. */
+@AnalyzeClasses(packages = "io.minutehand", importOptions = DoNotIncludeTests.class)
+class ModuleBoundariesTest {
+    @ArchTest
+    static final ArchRule ONLY_THE_STORE_KNOWS_REDISSON = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.minutehand.core.store..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.redisson..");
+
+    @ArchTest
+    static final ArchRule ROUTER_DOES_NOT_KNOW_WORKER = noClasses()
+            .that()
+            .resideInAPackage("io.minutehand.router..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.minutehand.worker..");
+
+    @ArchTest
+    static final ArchRule WORKER_DOES_NOT_KNOW_ROUTER = noClasses()
+            .that()
+            .resideInAPackage("io.minutehand.worker..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.minutehand.router..");
+
+    @ArchTest
+    static final ArchRule CORE_KNOWS_NONE_OF_ITS_USERS = noClasses()
+            .that()
+            .resideInAPackage("io.minutehand.core..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "io.minutehand.router..",
+                    "io.minutehand.worker..",
+                    "io.minutehand.loadtest..",
+                    "io.minutehand.redis..",
+                    "io.minutehand.testkit..");
+
+    @ArchTest
+    static final ArchRule THE_PRODUCT_STARTS_NO_REDIS_AND_BRINGS_NO_LOGGER = noClasses()
+            .that()
+            .resideInAnyPackage("io.minutehand.core..", "io.minutehand.router..", "io.minutehand.worker..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.minutehand.redis..", "io.minutehand.loadtest..", "ch.qos.logback..", "picocli..");
+
+    @ArchTest
+    static final ArchRule THE_CHECKER_JUDGES_BY_FILES_ALONE = noClasses()
+            .that()
+            .resideInAnyPackage("io.minutehand.loadtest.ledger..", "io.minutehand.loadtest.check..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.minutehand.core..", "io.minutehand.router..", "io.minutehand.worker..");
+}

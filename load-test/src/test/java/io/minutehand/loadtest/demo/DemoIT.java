@@ -1,0 +1,180 @@
+package io.minutehand.loadtest.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The demo as a user runs it: a process that starts others. Speed is not judged here. */
+class DemoIT {
+    private static final Duration LIMIT = Duration.ofSeconds(120);
+
+    @TempDir
+    Path directory;
+
+    private Process demo;
+
+    @AfterEach
+    void endTheDemo() {
+        if (demo != null) {
+            demo.destroyForcibly();
+        }
+    }
+
+    @Test
+    void shouldRunAllJobsOnThreeProcessesAndReport() throws Exception {
+        Path json = directory.resolve("demo.json");
+        Path workDir = directory.resolve("work");
+        start("--jobs", "900", "--rate", "300", "--json", json.toString(), "--work-dir", workDir.toString());
+        List<ProcessHandle> started = awaitWorkers(3);
+
+        assertThat(demo.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(demo.exitValue()).as(this::output).isZero();
+
+        JsonNode report = new ObjectMapper().readTree(json.toFile());
+        assertThat(report.get("nodes").asInt()).isEqualTo(3);
+        assertThat(report.get("jobs").asInt()).isEqualTo(900);
+        assertThat(report.get("scheduled").asInt()).isEqualTo(900);
+        assertThat(report.get("done").asInt() + report.get("dead").asInt()).isEqualTo(900);
+        assertThat(report.get("dead").asInt()).isPositive();
+        assertThat(report.get("started").asInt()).isGreaterThan(900);
+        assertThat(report.get("lost").asInt()).isZero();
+        assertThat(report.get("duplicates").asInt()).isZero();
+        assertThat(report.get("early").asInt()).isZero();
+        assertThat(report.get("perNode")).hasSize(3);
+        assertThat(report.get("bytesPerPendingJob").asDouble()).isBetween(100.0, 2_000.0);
+        assertThat(report.get("redisCpuUsPerJob").asDouble()).isPositive();
+        assertThat(output()).contains("PASSED: of 900 jobs lost 0, run twice 0, early 0", "Redis: source=");
+        try (Stream<Path> files = Files.list(workDir)) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .contains(
+                            "demo.ledger", "node-1.ledger", "node-2.ledger", "node-3.ledger", "demo.log", "node-1.log");
+        }
+        assertGone(started);
+    }
+
+    @Test
+    void shouldLoseNothingWhenANodeIsKilled() throws Exception {
+        Path json = directory.resolve("demo.json");
+        start("--jobs", "3600", "--rate", "200", "--kill-node-at", "4", "--json", json.toString());
+
+        assertThat(demo.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(demo.exitValue()).as(this::output).isZero();
+
+        JsonNode report = new ObjectMapper().readTree(json.toFile());
+        JsonNode fault = report.get("fault");
+        assertThat(report.get("lost").asInt()).isZero();
+        assertThat(report.get("early").asInt()).isZero();
+        assertThat(fault.get("at").asDouble()).isGreaterThanOrEqualTo(4);
+        assertThat(fault.get("inFlight").asInt()).isPositive();
+        assertThat(fault.get("bucketsHeld").asInt()).isPositive();
+        assertThat(report.get("duplicates").asInt())
+                .isLessThanOrEqualTo(fault.get("inFlight").asInt());
+        assertThat(output()).contains("killed (SIGKILL)");
+    }
+
+    @Test
+    void shouldShareTheJobsWithANodeThatJoins() throws Exception {
+        Path json = directory.resolve("demo.json");
+        start("--nodes", "1", "--jobs", "1500", "--rate", "150", "--add-node-at", "1", "--json", json.toString());
+
+        assertThat(demo.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(demo.exitValue()).as(this::output).isZero();
+
+        JsonNode report = new ObjectMapper().readTree(json.toFile());
+        assertThat(report.get("added").get("node").asText()).isEqualTo("node-2");
+        assertThat(report.get("duplicates").asInt()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"INT", "TERM", "KILL"})
+    void shouldLeaveNothingBehindWhenItIsEnded(String signal) throws Exception {
+        start("--jobs", "100000", "--rate", "200");
+        List<ProcessHandle> started = awaitWorkers(3);
+        List<Path> directories = temporaryDirectories();
+        assertThat(directories).isNotEmpty();
+
+        assertThat(new ProcessBuilder("/bin/sh", "-c", "kill -" + signal + " " + demo.pid())
+                        .start()
+                        .waitFor())
+                .isZero();
+
+        assertThat(demo.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(demo.exitValue()).isNotZero();
+        assertGone(started);
+        await().atMost(Duration.ofSeconds(10))
+                .untilAsserted(() -> assertThat(directories).noneMatch(Files::exists));
+    }
+
+    @Test
+    void shouldSayWhyThereIsNoRedis() throws Exception {
+        start("--redis", "redis://127.0.0.1:1");
+
+        assertThat(demo.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(demo.exitValue()).isEqualTo(1);
+        assertThat(output())
+                .contains("minutehand demo: No connection to redis://127.0.0.1:1")
+                .doesNotContain("\tat ");
+    }
+
+    private void start(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                // A place of its own for what it makes, so that what it leaves behind is seen.
+                "-Djava.io.tmpdir=" + Files.createDirectories(directory.resolve("tmp")),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "io.minutehand.loadtest.Main",
+                "demo"));
+        command.addAll(List.of(arguments));
+        demo = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(directory.resolve("output.txt").toFile())
+                .start();
+    }
+
+    /** Returns all processes that the demo has started once so many workers are up. */
+    private List<ProcessHandle> awaitWorkers(int workers) {
+        await().atMost(LIMIT).until(() -> !demo.isAlive() || output().contains("nodes " + workers));
+        assertThat(demo.isAlive()).as(this::output).isTrue();
+        List<ProcessHandle> started = demo.descendants().toList();
+        assertThat(started).hasSizeGreaterThanOrEqualTo(workers);
+        return started;
+    }
+
+    private List<Path> temporaryDirectories() throws IOException {
+        try (Stream<Path> entries = Files.list(directory.resolve("tmp"))) {
+            return entries.filter(entry -> entry.getFileName().toString().startsWith("minutehand-"))
+                    .toList();
+        }
+    }
+
+    private static void assertGone(List<ProcessHandle> started) {
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(started).noneMatch(ProcessHandle::isAlive));
+    }
+
+    private String output() {
+        try {
+            return Files.readString(directory.resolve("output.txt"));
+        } catch (IOException e) {
+            return "no output: " + e.getMessage();
+        }
+    }
+}
