@@ -31,13 +31,16 @@ final class Failures {
             "MOVED");
 
     StoreException translate(ScriptRunner.Call call, Throwable failure) {
+        String where = call.keys().isEmpty() ? "" : " on " + call.keys().get(0);
+        return translate("script " + call.script().scriptName() + where, failure);
+    }
+
+    /** The client's exceptions do not become the cause: their messages, and so any stack trace, show command and arguments. */
+    StoreException translate(String what, Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         Kind kind = kindOf(failure, message);
-        String where = call.keys().isEmpty() ? "" : " on " + call.keys().get(0);
-        return new StoreException(
-                kind,
-                "script " + call.script().scriptName() + where + " " + meaning(kind) + ": " + brief(message),
-                failure);
+        boolean ofClient = failure instanceof RedisException || failure instanceof RedissonShutdownException;
+        return new StoreException(kind, what + " " + meaning(kind) + ": " + brief(message), ofClient ? null : failure);
     }
 
     private static Kind kindOf(Throwable failure, String message) {
@@ -59,8 +62,9 @@ final class Failures {
                 || failure instanceof RedisWrongPasswordException) {
             return Kind.REFUSED;
         }
-        // Time-outs and broken connections are subclasses of RedisException without a server's error code.
-        boolean answered = failure.getClass() == RedisException.class;
+        // A server's error is a bare RedisException; time-outs and broken connections are subclasses, or one around
+        // another exception.
+        boolean answered = failure.getClass() == RedisException.class && failure.getCause() == null;
         return failure instanceof RedisException && !answered ? Kind.UNKNOWN : Kind.REFUSED;
     }
 
@@ -74,7 +78,7 @@ final class Failures {
     }
 
     /** The client appends command and arguments (payloads among them) to its messages: only what stands before them is passed on. */
-    private static String brief(String message) {
+    static String brief(String message) {
         int end = message.length();
         for (String mark : List.of(
                 " channel: [",
@@ -82,6 +86,8 @@ final class Failures {
                 " command: (",
                 ". Command: (",
                 ", params: ",
+                ", Node source: ",
+                ", connection: ",
                 "; command: ",
                 ", command: ")) {
             int at = message.indexOf(mark);

@@ -51,7 +51,7 @@ public final class LeaseStore {
                 .tryLockAsync(0, lease.toMillis(), TimeUnit.MILLISECONDS, node.owner())
                 .whenComplete((held, failure) -> {
                     if (failure == null) {
-                        executor.execute(() -> claimed.complete(held));
+                        runner.complete(() -> claimed.complete(held));
                     } else {
                         claimByScript(bucket, node, lease).whenComplete((taken, second) -> {
                             if (second == null) {
@@ -121,7 +121,8 @@ public final class LeaseStore {
      */
     public CompletableFuture<Runnable> onWake(ShardId shard, Consumer<Wake> listener) {
         RShardedTopic topic = client.getShardedTopic(keys.wake(shard), StringCodec.INSTANCE);
-        return topic.addListenerAsync(String.class, (channel, message) -> {
+        CompletableFuture<Runnable> listening = new CompletableFuture<>();
+        topic.addListenerAsync(String.class, (channel, message) -> {
                     int space = message.indexOf(' ');
                     Wake wake = new Wake(
                             shard,
@@ -129,8 +130,12 @@ public final class LeaseStore {
                             Long.parseLong(message.substring(space + 1)));
                     executor.execute(() -> listener.accept(wake));
                 })
-                .toCompletableFuture()
-                .thenApply(id -> () -> topic.removeListenerAsync(id));
+                .whenComplete((id, failure) -> runner.complete(
+                        failure == null
+                                ? () -> listening.complete(() -> topic.removeListenerAsync(id))
+                                : () -> listening.completeExceptionally(
+                                        runner.translate("listening to " + keys.wake(shard), failure))));
+        return listening;
     }
 
     /**

@@ -51,6 +51,16 @@ final class ScriptRunner {
         this.failures = new Failures();
     }
 
+    /** Runs a completion on the executor, or here when that is closed: somebody waits for it. */
+    void complete(Runnable completion) {
+        executor.execute(completion);
+    }
+
+    /** What a failed call of the client, other than a script, means to the caller. */
+    StoreException translate(String what, Throwable failure) {
+        return failures.translate(what, unwrap(failure));
+    }
+
     /** Runs a script once; fails with a {@link StoreException}. */
     CompletableFuture<Reply> run(Call call) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();

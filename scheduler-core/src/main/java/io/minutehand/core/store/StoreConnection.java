@@ -180,7 +180,7 @@ public final class StoreConnection implements AutoCloseable {
         while (cause.getCause() != null) {
             cause = cause.getCause();
         }
-        return String.valueOf(cause.getMessage());
+        return Failures.brief(String.valueOf(cause.getMessage()));
     }
 
     private static Config configOf(RedisOptions options) {

@@ -1,5 +1,7 @@
 package io.minutehand.core.store;
 
+import org.jspecify.annotations.Nullable;
+
 /** A call on Redis that got no answer of its script. {@link #kind} says what that means for the caller. */
 public final class StoreException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -29,7 +31,7 @@ public final class StoreException extends RuntimeException {
 
     private final Kind kind;
 
-    StoreException(Kind kind, String message, Throwable cause) {
+    StoreException(Kind kind, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.kind = kind;
     }
