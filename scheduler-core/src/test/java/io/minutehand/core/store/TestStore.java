@@ -86,6 +86,12 @@ final class TestStore implements AutoCloseable {
         return new TestStore(instance, options(instance), (name, text) -> text);
     }
 
+    /** With another server, its own clock, and a reply time-out short enough for a test of lost replies. */
+    static TestStore impatient(RedisInstance instance) {
+        return new TestStore(
+                instance, options(instance).withReplyTimeout(Duration.ofMillis(300)), (name, text) -> text);
+    }
+
     /** Options for a server, with a namespace that nobody used. */
     static RedisOptions options(RedisInstance instance) {
         return RedisOptions.of(instance.uri())
