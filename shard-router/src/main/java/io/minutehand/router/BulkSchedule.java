@@ -53,7 +53,7 @@ final class BulkSchedule implements WaitingJob.Sink {
                     throw new IllegalArgumentException("it is null");
                 }
                 if (keptBytes < KEPT_BYTES) {
-                    Draft draft = forms.draft(spec).withoutPayload();
+                    Draft draft = forms.draft(spec);
                     keptBytes += draft.heldBytes();
                     kept.add(draft);
                 } else {

@@ -66,6 +66,11 @@ final class Callbacks {
         }
     }
 
+    /** Whether answers wait for a thread. */
+    boolean pending() {
+        return !answers.isEmpty();
+    }
+
     /** To be called by the loop every few ms: adds a thread if nothing moved since the last call. */
     void tick() {
         long now = completed;

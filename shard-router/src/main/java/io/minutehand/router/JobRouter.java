@@ -1,37 +1,28 @@
 package io.minutehand.router;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.minutehand.core.bucket.ShardId;
-import io.minutehand.core.bucket.ShardMap;
-import io.minutehand.core.job.JobId;
 import io.minutehand.core.job.JobSpec;
-import io.minutehand.core.job.JobStatus;
 import io.minutehand.core.job.TopicName;
 import io.minutehand.core.store.JobStore;
-import io.minutehand.core.store.MoveOutcome;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Telemetry;
-import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.core.write.JobWriter;
 import io.minutehand.core.write.TopicRegistry;
 import io.minutehand.router.Admission.Pass;
 import io.minutehand.router.JobForms.Draft;
-import io.minutehand.router.JobForms.When;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,7 +61,7 @@ public final class JobRouter implements AutoCloseable {
     private final ScheduleBatcher batcher;
     private final Admission admission;
     private final JobForms forms;
-    private final JobStore jobs;
+    private final Orders orders;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -83,10 +74,11 @@ public final class JobRouter implements AutoCloseable {
         this.callbacks = new Callbacks(name);
         this.admission = new Admission(settings);
         this.forms = new JobForms(builder.objectMapper, settings.payloadBytes());
-        this.jobs = connection.jobs(loop);
+        JobStore jobs = connection.jobs(loop);
         TopicRegistry topics = new TopicRegistry(connection.cluster(loop), builder.declared, settings.createTopics());
         RedisBackend backend = new RedisBackend(jobs, topics, new JobWriter(jobs, topics, loop));
         this.batcher = new ScheduleBatcher(loop, backend, callbacks, builder.telemetry, settings.deadline());
+        this.orders = new Orders(jobs, admission, batcher, settings.deadline());
         loop.begin(batcher);
         log.info("router: connected redis={} settings={} declared={}", connection, settings, builder.declared);
     }
@@ -167,87 +159,12 @@ public final class JobRouter implements AutoCloseable {
         batcher.submit(new WaitingJob(route, draft, calledNs, deadlineNs(), pass, sink, index));
     }
 
-    CompletableFuture<CancelResult> cancel(Route route, String id) {
-        return order(
-                route,
-                "cancel",
-                id,
-                (topic, deadlineNs) -> jobs.cancel(
-                                shardOf(topic, id), id, topic.settings().retention(), deadlineNs)
-                        .thenApply(outcome -> new CancelResult(
-                                id,
-                                switch (outcome.status()) {
-                                    case CANCELLED -> CancelResult.Status.CANCELLED;
-                                    case RUNNING -> CancelResult.Status.RUNNING;
-                                    case ENDED -> CancelResult.Status.ENDED;
-                                    case NOT_FOUND -> CancelResult.Status.NOT_FOUND;
-                                    case MOVED, NEWER -> throw refused("cancel", topic, id, outcome);
-                                },
-                                outcome.state())),
-                new CancelResult(id, CancelResult.Status.UNKNOWN, null));
-    }
-
-    CompletableFuture<RescheduleResult> reschedule(Route route, String id, When when) {
-        long calledNs = System.nanoTime();
-        return order(
-                route,
-                "reschedule",
-                id,
-                (topic, deadlineNs) -> {
-                    ShardId shard = shardOf(topic, id);
-                    long sinceUs = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - calledNs);
-                    long dueMs = when.dueMs(jobs.clock(shard).nowUs() - sinceUs);
-                    return jobs.reschedule(shard, id, dueMs, deadlineNs)
-                            .thenApply(outcome -> new RescheduleResult(
-                                    id,
-                                    switch (outcome.status()) {
-                                        case MOVED -> RescheduleResult.Status.MOVED;
-                                        case RUNNING -> RescheduleResult.Status.RUNNING;
-                                        case ENDED -> RescheduleResult.Status.ENDED;
-                                        case NOT_FOUND -> RescheduleResult.Status.NOT_FOUND;
-                                        case CANCELLED, NEWER -> throw refused("reschedule", topic, id, outcome);
-                                    },
-                                    outcome.state()));
-                },
-                new RescheduleResult(id, RescheduleResult.Status.UNKNOWN, null));
-    }
-
-    CompletableFuture<Optional<JobStatus>> find(Route route, String id) {
-        return order(route, "find", id, (topic, deadlineNs) -> jobs.find(shardOf(topic, id), id, deadlineNs), null);
-    }
-
-    /** A call about one job. */
-    private interface Order<R> {
-        CompletableFuture<R> send(StoredTopic topic, long deadlineNs);
-    }
-
-    private <R> CompletableFuture<R> order(Route route, String name, String id, Order<R> order, @Nullable R unknown) {
-        JobId.require(id);
-        Pass pass;
-        try {
-            pass = admission.admit(name, (long) RouterSettings.OVERHEAD_BYTES + id.length());
-        } catch (RouterBufferFullException full) {
-            return CompletableFuture.failedFuture(full);
-        }
-        long deadlineNs = deadlineNs();
-        Function<StoredTopic, CompletableFuture<R>> call = topic -> order.send(topic, deadlineNs);
-        WaitingOrder<R> waiting = new WaitingOrder<>(route, name, id, deadlineNs, pass, call, unknown);
-        batcher.submit(waiting);
-        return waiting.future();
+    Orders orders() {
+        return orders;
     }
 
     private long deadlineNs() {
         return System.nanoTime() + settings.deadline().toNanos();
-    }
-
-    private static ShardId shardOf(StoredTopic topic, String id) {
-        return new ShardId(topic.topic(), ShardMap.shardOf(id, topic.settings().shards()));
-    }
-
-    private static IllegalStateException refused(String name, StoredTopic topic, String id, MoveOutcome outcome) {
-        return new IllegalStateException(name + " of job " + id + " in topic=" + topic.topic() + " answered "
-                + outcome.status()
-                + ": its record was written by a newer version of Minutehand and is left alone; upgrade this process");
     }
 
     /**
@@ -280,16 +197,14 @@ public final class JobRouter implements AutoCloseable {
             closed.join();
             return;
         }
+        boolean interrupted = false;
         try {
             CompletableFuture<Void> answered = admission.close();
             if (!within(answered, settings.deadline().toMillis())) {
+                interrupted = Thread.interrupted();
                 loop.execute(batcher::abandon);
-                boolean interrupted = Thread.interrupted();
                 if (!within(answered, DELIVERY_MS)) {
                     log.warn("router: closed while callbacks of its futures still block or run");
-                }
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
                 }
             }
             if (ownConnection) {
@@ -300,6 +215,9 @@ public final class JobRouter implements AutoCloseable {
             log.info("router: closed redis={}", connection);
         } finally {
             closed.complete(null);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

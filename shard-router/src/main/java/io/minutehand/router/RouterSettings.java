@@ -83,8 +83,4 @@ record RouterSettings(
             throw new IllegalArgumentException("router setting " + name + "=" + value + ", allowed is " + allowed);
         }
     }
-
-    RouterSettings withBufferBytes(long value) {
-        return new RouterSettings(value, onFull, blockFor, deadline, payloadBytes, createTopics);
-    }
 }

@@ -1,7 +1,6 @@
 package io.minutehand.router;
 
 import io.minutehand.core.store.NewJob;
-import io.minutehand.core.store.StoreException;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
 import io.minutehand.core.topic.StoredTopic;
@@ -13,11 +12,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -103,7 +104,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
 
     @Override
     public long sleepNs() {
-        return open > 0 ? LOOK_NS : CLOCKS_NS;
+        return open > 0 || callbacks.pending() ? LOOK_NS : CLOCKS_NS;
     }
 
     @Override
@@ -177,8 +178,8 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             waited.forEach(this::place);
             return;
         }
-        StoreException store = StoreException.of(java.util.Objects.requireNonNull(failure));
-        if (store.kind().repeatable()) {
+        Throwable cause = Causes.of(Objects.requireNonNull(failure));
+        if (Causes.mayPass(cause)) {
             expire(System.nanoTime());
             Arrival next = route.waiting().peekLast();
             if (next != null) {
@@ -186,13 +187,8 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             }
             return;
         }
-        // What the registry refuses is no failure of the store: the caller gets it as it is.
-        Throwable refusal = store.getCause() instanceof RuntimeException own
-                        && own.getClass().getName().startsWith("io.minutehand")
-                ? own
-                : store;
         telemetry.count(Counter.STORE_ERRORS, route.topic(), 1);
-        route.waiting().forEach(call -> refuse(call, refusal));
+        route.waiting().forEach(call -> refuse(call, cause));
         route.waiting().clear();
         callbacks.wake();
     }
@@ -265,9 +261,9 @@ final class ScheduleBatcher implements RouterLoop.Duty {
                 }
             }
         } else {
-            StoreException store = StoreException.of(java.util.Objects.requireNonNull(failure));
+            Throwable cause = Causes.of(Objects.requireNonNull(failure));
             for (WaitingJob job : batch) {
-                if (job.fail(store)) {
+                if (job.fail(cause)) {
                     deliver(job);
                 }
             }
@@ -281,7 +277,10 @@ final class ScheduleBatcher implements RouterLoop.Duty {
         }
         if (failure != null || worst != null) {
             telemetry.count(Counter.STORE_ERRORS, topic, 1);
-            warn(lane, batch.size() - accepted, worst == null ? "refused: " + failure : worst.name());
+            warn(
+                    lane,
+                    batch.size() - accepted,
+                    worst == null ? "refused: " + Causes.of(Objects.requireNonNull(failure)) : worst.name());
         }
     }
 
@@ -367,7 +366,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
         }
     }
 
-    private static <T> CompletableFuture<T> guarded(java.util.function.Supplier<CompletableFuture<T>> call) {
+    private static <T> CompletableFuture<T> guarded(Supplier<CompletableFuture<T>> call) {
         try {
             return call.get();
         } catch (RuntimeException bug) {

@@ -59,7 +59,7 @@ public final class TopicHandle<T> {
      * @throws IllegalStateException when the router is closed
      */
     public CompletableFuture<CancelResult> cancel(String id) {
-        return router.cancel(route, id);
+        return router.orders().cancel(route, id);
     }
 
     /**
@@ -70,12 +70,12 @@ public final class TopicHandle<T> {
      * @throws IllegalStateException when the router is closed
      */
     public CompletableFuture<RescheduleResult> reschedule(String id, Instant dueAt) {
-        return router.reschedule(route, id, JobForms.When.at(dueAt));
+        return router.orders().reschedule(route, id, JobForms.When.at(dueAt));
     }
 
     /** As {@link #reschedule(String, Instant)}, to this long after the call. */
     public CompletableFuture<RescheduleResult> reschedule(String id, Duration delay) {
-        return router.reschedule(route, id, JobForms.When.after(delay));
+        return router.orders().reschedule(route, id, JobForms.When.after(delay));
     }
 
     /**
@@ -87,7 +87,7 @@ public final class TopicHandle<T> {
      * @throws IllegalStateException when the router is closed
      */
     public CompletableFuture<Optional<JobStatus>> find(String id) {
-        return router.find(route, id);
+        return router.orders().find(route, id);
     }
 
     @Override

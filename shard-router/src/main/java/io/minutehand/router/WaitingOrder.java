@@ -1,6 +1,5 @@
 package io.minutehand.router;
 
-import io.minutehand.core.store.StoreException;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.router.Admission.Pass;
 import java.util.concurrent.CompletableFuture;
@@ -80,25 +79,13 @@ final class WaitingOrder<R> implements Arrival, Runnable {
         return call.apply(topic).handle((value, cause) -> {
             if (cause == null) {
                 settle(value, null);
+            } else if (Causes.mayPass(Causes.of(cause))) {
+                settleLate(Causes.of(cause));
             } else {
-                StoreException store = StoreException.of(cause);
-                if (store.kind().repeatable()) {
-                    settleLate(store);
-                } else {
-                    settle(
-                            null,
-                            store.kind() == StoreException.Kind.REFUSED && store.getCause() != null
-                                    ? unwrapped(store)
-                                    : store);
-                }
+                settle(null, Causes.of(cause));
             }
             return null;
         });
-    }
-
-    /** What a store exception was made around when it is not a failure of the store: a refusal of ours. */
-    private static Throwable unwrapped(StoreException store) {
-        return store.getCause() instanceof IllegalStateException refusal ? refusal : store;
     }
 
     /** No answer came in time. */
