@@ -4,6 +4,7 @@ import io.minutehand.loadtest.demo.DemoCommand;
 import io.minutehand.loadtest.demo.DemoWorkerCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -25,7 +26,14 @@ public final class Main implements Runnable {
 
     /** Runs the command and ends the process with its exit status. */
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        int status = ExitCode.SOFTWARE;
+        try {
+            status = commandLine().execute(args);
+        } catch (Error e) {
+            // Threads of clients would keep the process alive for ever.
+            e.printStackTrace();
+        }
+        System.exit(status);
     }
 
     /** Returns the command with all its subcommands. */

@@ -55,34 +55,49 @@ final class Dashboard {
 
     private void progress(Snapshot snapshot, List<String> lines) {
         Progress progress = snapshot.progress();
-        Progress.Row total = progress.total();
-        double share = snapshot.jobs() == 0 ? 0 : Math.min(1.0, (double) progress.ended() / snapshot.jobs());
+        Snapshot.Phase phase = snapshot.phase();
+        long all = snapshot.jobs();
+        long ended = progress.ended();
+        if (phase == Snapshot.Phase.STARTING) {
+            all = snapshot.nodes().size();
+            ended = snapshot.nodesUp();
+        } else if (phase == Snapshot.Phase.WARMING_UP) {
+            all = DemoOptions.WARMUP_JOBS;
+            ended = progress.warmupEnded();
+        }
+        double share = all == 0 ? 0 : Math.min(1.0, (double) ended / all);
         int full = (int) Math.round(share * BAR);
         String clock = snapshot.seconds() < 0 ? "" : Figures.one(snapshot.seconds()) + " s";
         lines.add(painted(GREEN, (unicode ? "█" : "#").repeat(full))
                 + painted(DIM, (unicode ? "░" : "-").repeat(BAR - full))
-                + String.format(" %7s  %-9s %8s", percent(share), snapshot.phase(), clock));
-        Lateness late = total.lateness();
-        lines.add("scheduled " + count(total.accepted()) + "   ended " + count(progress.ended()) + " of "
-                + count(snapshot.jobs()) + "   late ms: p50 " + painted(BOLD, ms(late.p50())) + "  p99 "
-                + painted(BOLD, ms(late.p99())) + "  max " + painted(BOLD, ms(late.max())));
+                + String.format(" %7s  %-9s %8s", percent(share), phase.word(), clock));
+        switch (phase) {
+            case STARTING -> lines.add(count(ended) + " of " + count(all) + " worker processes are up");
+            case WARMING_UP -> lines.add(count(ended) + " of " + count(all) + " warm-up jobs, which are in no figure");
+            case RUNNING, DRAINING, STOPPING ->
+                lines.add("scheduled " + count(progress.total().accepted()) + "   ended " + count(ended) + " of "
+                        + count(all));
+        }
     }
 
     private void topics(Snapshot snapshot, List<String> lines) {
         Table table = new Table("topic", "scheduled", "done", "retried", "dead", "p50 ms", "p99 ms", "max ms");
-        snapshot.progress().topics().forEach((name, row) -> {
-            Lateness late = row.lateness();
-            table.row(
-                    name,
-                    count(row.accepted()),
-                    count(row.done()),
-                    count(row.retried()),
-                    count(row.dead()),
-                    ms(late.p50()),
-                    ms(late.p99()),
-                    ms(late.max()));
-        });
+        snapshot.progress().topics().forEach((name, row) -> addRow(table, name, row));
+        addRow(table, "all", snapshot.progress().total());
         addTable(table, lines);
+    }
+
+    private static void addRow(Table table, String name, Progress.Row row) {
+        Lateness late = row.lateness();
+        table.row(
+                name,
+                count(row.accepted()),
+                count(row.done()),
+                count(row.retried()),
+                count(row.dead()),
+                ms(late.p50()),
+                ms(late.p99()),
+                ms(late.max()));
     }
 
     private void nodes(Snapshot snapshot, List<String> lines) {
@@ -112,8 +127,8 @@ final class Dashboard {
         addTable(table, lines);
         for (int i = heading + 1; i < lines.size(); i++) {
             String state = snapshot.nodes().get(i - heading - 1).state();
-            if (!state.equals(Snapshot.Node.UP)) {
-                lines.set(i, painted(state.equals("killed") ? RED : YELLOW, lines.get(i)));
+            if (!state.equals(Snapshot.Node.UP) && snapshot.phase() != Snapshot.Phase.STOPPING) {
+                lines.set(i, painted(state.equals("starting") ? YELLOW : RED, lines.get(i)));
             }
         }
         if (hidden > 0) {

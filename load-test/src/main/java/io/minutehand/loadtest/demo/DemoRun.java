@@ -53,7 +53,7 @@ final class DemoRun implements AutoCloseable {
     private final Fleet fleet;
     private final Producer producer;
 
-    private String phase = "starting";
+    private Snapshot.Phase phase = Snapshot.Phase.STARTING;
     private long firstDueUs;
     private @Nullable Kill kill;
     private long killTriesSinceNs;
@@ -110,8 +110,11 @@ final class DemoRun implements AutoCloseable {
         for (int i = 0; i < options.nodes(); i++) {
             fleet.add();
         }
-        tick();
-        fleet.awaitReady();
+        long beganNs = System.nanoTime();
+        while (fleet.ready().size() < options.nodes()) {
+            tick();
+            fleet.requireAllStarting(System.nanoTime() - beganNs);
+        }
         for (WorkerProcess worker : fleet.workers()) {
             stage.ledger()
                     .append(new NodeEvent(
@@ -123,7 +126,7 @@ final class DemoRun implements AutoCloseable {
     }
 
     private void warmUp() throws IOException, InterruptedException {
-        phase = "warm-up";
+        phase = Snapshot.Phase.WARMING_UP;
         producer.warmUp(DemoOptions.WARMUP_JOBS, WARMUP_RATE);
         long beganNs = System.nanoTime();
         while (progress.warmupEnded() < DemoOptions.WARMUP_JOBS) {
@@ -138,7 +141,7 @@ final class DemoRun implements AutoCloseable {
     }
 
     private void measure() throws IOException, InterruptedException, InvalidRunException {
-        phase = "running";
+        phase = Snapshot.Phase.RUNNING;
         Plan plan = new Plan(options.jobs(), options.rate(), (long) (options.aheadSeconds() * 1e6), options.topics());
         firstDueUs = producer.start(plan);
         endedChangedNs = System.nanoTime();
@@ -231,7 +234,7 @@ final class DemoRun implements AutoCloseable {
     }
 
     private long drain() throws IOException, InterruptedException {
-        phase = "draining";
+        phase = Snapshot.Phase.DRAINING;
         long beganNs = System.nanoTime();
         long undrained = stage.probe().undrained();
         while (undrained > 0 && System.nanoTime() - beganNs < DRAIN_LIMIT_NS) {
@@ -242,7 +245,7 @@ final class DemoRun implements AutoCloseable {
     }
 
     private int conclude(RunFacts facts) throws IOException, InterruptedException {
-        phase = "stopping";
+        phase = Snapshot.Phase.STOPPING;
         tick();
         // A worker that was killed between burying a job and writing so: Redis knows the job as dead.
         progress.open().forEach((id, topic) -> {
@@ -366,6 +369,7 @@ final class DemoRun implements AutoCloseable {
     private void interrupted() {
         view.end();
         stage.abandon();
+        view.say("interrupted; what the demo had started is gone");
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.minutehand.loadtest.demo;
 
 import io.minutehand.redis.PrivateDirectory;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -14,7 +16,7 @@ import java.util.function.Function;
 /** The worker processes of a demo, in the order of their start. */
 final class Fleet {
     /** Until a worker has joined: a slow machine that starts several JVMs at once. */
-    private static final long READY_MS = 60_000;
+    private static final long READY_NS = 60_000_000_000L;
 
     /** Until a worker that was told to stop is gone. */
     private static final long STOP_MS = 20_000;
@@ -56,18 +58,35 @@ final class Fleet {
     }
 
     /**
-     * Waits until all workers have joined.
+     * Makes sure that all workers may still join.
      *
-     * @throws IllegalStateException if one ends or does not join in time
+     * @param elapsedNs since they were started
+     * @throws IllegalStateException if one has ended, or has not joined in time
      */
-    void awaitReady() throws InterruptedException {
+    void requireAllStarting(long elapsedNs) {
         for (WorkerProcess worker : workers) {
-            if (!worker.awaitReady(READY_MS)) {
+            if (!worker.isAlive() || (worker.nodeId() == null && elapsedNs > READY_NS)) {
                 throw new IllegalStateException(worker.name()
-                        + (worker.isAlive() ? " did not join within " + READY_MS / 1_000 + " s" : " ended at its start")
-                        + "; see " + workDir.resolve(worker.name() + ".log"));
+                        + (worker.isAlive()
+                                ? " did not join within " + READY_NS / 1_000_000_000 + " s"
+                                : " ended at its start")
+                        + "; its log says: " + lastLine(worker));
             }
         }
+    }
+
+    private String lastLine(WorkerProcess worker) {
+        for (String suffix : List.of(".err.log", ".log")) {
+            try {
+                List<String> lines = Files.readAllLines(workDir.resolve(worker.name() + suffix));
+                if (!lines.isEmpty()) {
+                    return lines.get(lines.size() - 1);
+                }
+            } catch (IOException e) {
+                // It did not come as far as a log.
+            }
+        }
+        return "nothing";
     }
 
     List<WorkerProcess> workers() {
@@ -92,7 +111,7 @@ final class Fleet {
             return "killed";
         }
         if (!worker.isAlive()) {
-            return "gone";
+            return worker.wasToldToEnd() ? "left" : "gone";
         }
         return worker.nodeId() == null ? "starting" : Snapshot.Node.UP;
     }

@@ -3,6 +3,7 @@ package io.minutehand.loadtest.demo;
 import io.minutehand.loadtest.check.Lateness;
 import java.io.PrintStream;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Lines, one every few seconds: for pipes, logs and CI. */
 final class PlainView implements View {
@@ -11,7 +12,7 @@ final class PlainView implements View {
     private final PrintStream out;
     private long lastNs;
     private boolean shown;
-    private String phase = "";
+    private Snapshot.@Nullable Phase phase;
     private int events;
 
     PlainView(PrintStream out) {
@@ -29,7 +30,7 @@ final class PlainView implements View {
             out.println(snapshot.events().get(events));
         }
         long nowNs = System.nanoTime();
-        if (shown && nowNs - lastNs < PAUSE_NS && snapshot.phase().equals(phase)) {
+        if (shown && nowNs - lastNs < PAUSE_NS && snapshot.phase() == phase) {
             return;
         }
         shown = true;
@@ -39,26 +40,34 @@ final class PlainView implements View {
         out.flush();
     }
 
-    static String line(Snapshot snapshot) {
+    private static String line(Snapshot snapshot) {
+        Progress progress = snapshot.progress();
+        return switch (snapshot.phase()) {
+            case STARTING ->
+                "starting: " + snapshot.nodesUp() + " of " + snapshot.nodes().size() + " workers are up";
+            case WARMING_UP ->
+                "warm-up: " + progress.warmupEnded() + " of " + DemoOptions.WARMUP_JOBS + " jobs, nodes "
+                        + snapshot.nodesUp();
+            case RUNNING, DRAINING, STOPPING -> figures(snapshot);
+        };
+    }
+
+    private static String figures(Snapshot snapshot) {
         Progress.Row total = snapshot.progress().total();
         Lateness late = total.lateness();
-        long up = snapshot.nodes().stream()
-                .filter(node -> node.state().equals(Snapshot.Node.UP))
-                .count();
         return String.format(
                 Locale.ROOT,
-                "%6.1f s  %-9s  scheduled %d  started %d  done %d  dead %d of %d  late ms p50 %.2f p99 %.2f max %.2f  nodes %d",
+                "%6.1f s  %-8s  scheduled %d  done %d  dead %d of %d  late ms p50 %.2f p99 %.2f max %.2f  nodes %d",
                 snapshot.seconds(),
-                snapshot.phase(),
+                snapshot.phase().word(),
                 total.accepted(),
-                total.started(),
                 total.done(),
                 total.dead(),
                 snapshot.jobs(),
                 late.p50(),
                 late.p99(),
                 late.max(),
-                up);
+                snapshot.nodesUp());
     }
 
     @Override

@@ -17,12 +17,36 @@ import java.util.List;
 record Snapshot(
         String redis,
         String setup,
-        String phase,
+        Phase phase,
         double seconds,
         long jobs,
         Progress progress,
         List<Node> nodes,
         List<String> events) {
+
+    /** What a demo does, one after the other. */
+    enum Phase {
+        STARTING("starting"),
+        WARMING_UP("warm-up"),
+        RUNNING("running"),
+        DRAINING("draining"),
+        STOPPING("stopping");
+
+        private final String word;
+
+        Phase(String word) {
+            this.word = word;
+        }
+
+        String word() {
+            return word;
+        }
+    }
+
+    /** Returns how many workers are up. */
+    long nodesUp() {
+        return nodes.stream().filter(node -> node.state().equals(Node.UP)).count();
+    }
 
     /**
      * A worker.

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +28,6 @@ final class WorkerProcess {
     private final String name;
     private final Process process;
     private final BufferedWriter input;
-    private final CountDownLatch ready = new CountDownLatch(1);
     private volatile WorkerLine.Status status = WorkerLine.Status.NONE;
     private volatile boolean endWanted;
 
@@ -70,7 +68,6 @@ final class WorkerProcess {
         reader.setDaemon(true);
         reader.start();
         worker.process.onExit().thenRun(() -> {
-            worker.ready.countDown();
             if (!worker.endWanted) {
                 unasked.accept(worker);
             }
@@ -126,13 +123,9 @@ final class WorkerProcess {
         return status;
     }
 
-    /**
-     * Waits until it has joined.
-     *
-     * @return whether it did so in time
-     */
-    boolean awaitReady(long timeoutMs) throws InterruptedException {
-        return ready.await(timeoutMs, TimeUnit.MILLISECONDS) && nodeId() != null;
+    /** Returns whether it was told to stop, or killed from here. */
+    boolean wasToldToEnd() {
+        return endWanted;
     }
 
     /** Asks it to finish what it runs, leave and end; does not wait. */
@@ -193,7 +186,6 @@ final class WorkerProcess {
         WorkerLine.Status said = WorkerLine.status(line);
         if (said != null) {
             status = said;
-            ready.countDown();
         } else {
             LOG.info("demo: node={} says: {}", name, line);
         }

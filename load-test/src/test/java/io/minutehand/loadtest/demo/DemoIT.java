@@ -70,7 +70,7 @@ class DemoIT {
     @Test
     void shouldLoseNothingWhenANodeIsKilled() throws Exception {
         Path json = directory.resolve("demo.json");
-        start("--jobs", "3600", "--rate", "200", "--kill-node-at", "4", "--json", json.toString());
+        start("--jobs", "2400", "--rate", "200", "--kill-node-at", "4", "--json", json.toString());
 
         assertThat(demo.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(demo.exitValue()).as(this::output).isZero();
@@ -115,6 +115,7 @@ class DemoIT {
 
         assertThat(demo.waitFor(20, TimeUnit.SECONDS)).isTrue();
         assertThat(demo.exitValue()).isNotZero();
+        assertThat(output().contains("interrupted")).isEqualTo(!signal.equals("KILL"));
         assertGone(started);
         await().atMost(Duration.ofSeconds(10))
                 .untilAsserted(() -> assertThat(directories).noneMatch(Files::exists));

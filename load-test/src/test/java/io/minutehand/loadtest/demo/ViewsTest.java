@@ -23,6 +23,8 @@ class ViewsTest {
     private final List<Snapshot.Node> nodes = new ArrayList<>();
     private final List<String> events = new ArrayList<>();
 
+    private Snapshot.Phase phase = Snapshot.Phase.RUNNING;
+
     @BeforeEach
     void runSomeJobs() {
         for (int i = 0; i < 100; i++) {
@@ -94,6 +96,16 @@ class ViewsTest {
     }
 
     @Test
+    void shouldShowHowFarStartAndWarmUpAre() {
+        phase = Snapshot.Phase.STARTING;
+        assertThat(String.join("\n", new Dashboard(24, false, true).lines(snapshot())))
+                .contains("1 of 2 worker processes");
+        phase = Snapshot.Phase.WARMING_UP;
+        assertThat(String.join("\n", new Dashboard(24, false, true).lines(snapshot())))
+                .contains("1 of 500 warm-up jobs");
+    }
+
+    @Test
     void shouldPaintOnlyWhereColoursAreWanted() {
         assertThat(new Dashboard(24, false, true).lines(snapshot())).noneMatch(line -> line.contains("\u001b"));
         assertThat(new Dashboard(24, true, true).lines(snapshot())).anyMatch(line -> line.contains("\u001b[31mnode-2"));
@@ -140,7 +152,7 @@ class ViewsTest {
         return new Snapshot(
                 "source=path Redis 7.0.15",
                 "3 nodes, 3 topics x 8 shards, 10,000 jobs at 500/s",
-                "running",
+                phase,
                 12.3,
                 10_000,
                 progress,
