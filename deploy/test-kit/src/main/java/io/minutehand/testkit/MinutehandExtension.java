@@ -31,11 +31,11 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /**
  * A real Redis for the tests of an application, and a way to run jobs without waiting for their time.
  *
- * <pre>{@code
- * @RegisterExtension
+ * <pre>
+ * &#64;RegisterExtension
  * final MinutehandExtension minutehand = new MinutehandExtension();
  *
- * @Test
+ * &#64;Test
  * void shouldCloseTheOrder() {
  *     try (JobRouter router = minutehand.router().connect();
  *             WorkerNode node = minutehand.worker().handle("orders", Order.class, handler).start()) {
@@ -43,7 +43,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *         minutehand.fire("orders", Duration.ofMinutes(30));
  *         minutehand.awaitIdle("orders", Duration.ofSeconds(10));
  *         ...
- * }</pre>
+ * </pre>
  *
  * <p>One server serves all tests of a JVM: an address in {@code MINUTEHAND_REDIS}, or Docker, or a {@code redis-server} on the PATH, or an
  * embedded binary. Each test gets a namespace of its own, which is deleted after it. Works with JUnit 5 and 6. Not for tests that use one
