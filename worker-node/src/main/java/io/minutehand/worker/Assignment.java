@@ -18,7 +18,8 @@ import java.util.Map;
  * shards (rounded up) takes no more of them.
  */
 final class Assignment {
-    private static final double LOAD_BOUND = 1.1;
+    /** The bound on a node's load, in tenths of the mean: whole numbers, since 1.1 has no exact form in binary. */
+    private static final int BOUND_TENTHS = 11;
 
     private Assignment() {}
 
@@ -28,7 +29,8 @@ final class Assignment {
      * @param nodes ids of the nodes that take the topic's jobs; without one each list is empty
      */
     static Map<ShardId, List<String>> ranks(String topic, int shards, Collection<String> nodes) {
-        int bound = nodes.isEmpty() ? 0 : (int) Math.ceil(LOAD_BOUND * shards / nodes.size());
+        int tenths = 10 * nodes.size();
+        int bound = nodes.isEmpty() ? 0 : (BOUND_TENTHS * shards + tenths - 1) / tenths;
         Map<String, Integer> loads = new HashMap<>();
         Map<ShardId, List<String>> ranks = new HashMap<>();
         for (int i = 0; i < shards; i++) {

@@ -21,12 +21,21 @@ import org.slf4j.LoggerFactory;
 final class BucketDrainer {
     private static final Logger log = LoggerFactory.getLogger(BucketDrainer.class);
 
-    /** How long buckets whose records only newer nodes can read are left to those. */
-    private static final Duration LEAVE_TO_NEWER = Duration.ofSeconds(10);
+    /**
+     * How long buckets in which only records of a newer version are left are left to newer nodes. The pop has put those off for 10 s; after
+     * that the next in rank needs a second per rank and a look (6 s per rank) to step in.
+     */
+    private static final Duration LEAVE_TO_NEWER = Duration.ofSeconds(30);
+
+    /** Jobs due sooner than this are worth keeping the lease for. */
+    private static final long SOON_MS = 5000;
+
+    private static final int LINES_A_SECOND = 5;
 
     private final JobStore store;
     private final NodeEngine engine;
     private final Telemetry telemetry;
+    private final LogLimiter lines = new LogLimiter(LINES_A_SECOND);
 
     BucketDrainer(JobStore store, NodeEngine engine, Telemetry telemetry) {
         this.store = store;
@@ -72,6 +81,7 @@ final class BucketDrainer {
 
     private void pop(Shard shard, Shard.Lease lease, int granted) {
         shard.calling = true;
+        shard.popping = lease;
         long sentNs = System.nanoTime();
         long seq = shard.seq + 1;
         NodeId node = engine.membership().node();
@@ -85,14 +95,18 @@ final class BucketDrainer {
                             if (tries > 1) {
                                 shard.unanswered();
                             }
-                            taken(shard, lease, granted, sentNs, handout, failure);
-                            settle(shard, node, seq, failure);
+                            try {
+                                taken(shard, lease, granted, sentNs, handout, failure);
+                            } finally {
+                                settle(shard, node, seq, failure);
+                            }
                         });
     }
 
     /** Ends a numbered call and goes on. */
     void settle(Shard shard, NodeId node, long seq, @Nullable StoreException failure) {
         shard.calling = false;
+        shard.popping = null;
         if (failure == null) {
             shard.answered(System.nanoTime());
         }
@@ -125,7 +139,10 @@ final class BucketDrainer {
             }
             case OLD -> {
                 engine.slots().release(shard.topic(), granted);
-                log.error("drainer: call number was used before {} seq={}", lease.bucket, shard.seq + 1);
+                // Not before the next look: a tight loop of refusals would help nobody.
+                lease.dueMs = Shard.NONE_DUE;
+                lines.log(left -> log.error(
+                        "drainer: call number was used before {} seq={}{}", lease.bucket, shard.seq + 1, left));
             }
             case OK -> {
                 lease.answered(handout.next(), sentNs);
@@ -135,20 +152,24 @@ final class BucketDrainer {
                     shard.lastActiveNs = System.nanoTime();
                     telemetry.count(Counter.POPPED, shard.id.topic(), count);
                     log.debug("drainer: popped {} jobs={} next_due={}", lease.bucket, count, handout.next());
-                    engine.handlers().accept(shard, handout.jobs(), sentNs);
+                    engine.handlers().accept(shard, handout.jobs(), sentNs, true);
                 }
                 if (handout.skipped() > 0) {
-                    telemetry.count(Counter.SKIPPED_NEWER, shard.id.topic(), handout.skipped());
-                    log.warn(
-                            "drainer: records of a newer version left alone {} jobs={}",
-                            lease.bucket,
-                            handout.skipped());
-                    if (count == 0) {
-                        engine.claims().giveUp(shard, List.of(lease.bucket.minute()), LEAVE_TO_NEWER);
-                    }
+                    skipped(shard, lease, handout);
                 }
             }
             default -> throw new IllegalStateException("status " + handout.status());
+        }
+    }
+
+    /** Leaves a bucket to newer nodes when what they alone can read is all that is left of it for now; a hint of a new job ends that. */
+    private void skipped(Shard shard, Shard.Lease lease, Handout handout) {
+        telemetry.count(Counter.SKIPPED_NEWER, shard.id.topic(), handout.skipped());
+        lines.log(left -> log.warn(
+                "drainer: records of a newer version left alone {} jobs={}{}", lease.bucket, handout.skipped(), left));
+        boolean nothingSoon = handout.next() < 0 || handout.next() > shard.clock.nowMs() + SOON_MS;
+        if (nothingSoon && shard.held.get(lease.bucket.minute()) == lease) {
+            engine.claims().leave(shard, List.of(lease.bucket.minute()), LEAVE_TO_NEWER);
         }
     }
 }

@@ -3,15 +3,13 @@ package io.minutehand.worker;
 import io.minutehand.core.job.Limits;
 import io.minutehand.core.store.HandedJob;
 import io.minutehand.core.store.JobStore;
+import io.minutehand.core.store.StoreException;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
-import io.minutehand.core.topic.Delivery;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -20,35 +18,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells Redis how jobs ended: acks, retries, dead letters, extensions. Acks are grouped by shard for a few milliseconds, and everything is
- * repeated until it is answered: until then the job's deadline is extended, so an outage that ends before the deadline costs nothing. Only the
- * node's thread touches this.
+ * Tells Redis how jobs ended: acks, retries, dead letters. Acks are grouped by shard for a few milliseconds, and everything is
+ * repeated until it is answered: until then the job's deadline is extended ({@link Extensions}), so an outage that ends before the deadline costs
+ * nothing. Only the node's thread touches this.
  */
 final class Completions {
     private static final Logger log = LoggerFactory.getLogger(Completions.class);
     private static final long LINGER_NS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final int FLUSH_JOBS = 64;
-    private static final long EXTEND_SWEEP_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final int FAILURE_LINES_A_SECOND = 100;
+    private static final int REFUSED_LINES_A_SECOND = 20;
+    private static final long POSTPONED_MS = 1000;
 
     private final JobStore store;
     private final NodeEngine engine;
     private final Telemetry telemetry;
     private final LogLimiter failureLines = new LogLimiter(FAILURE_LINES_A_SECOND);
-    private final DueTimer.Timer extendTimer;
+    private final LogLimiter refusedLines = new LogLimiter(REFUSED_LINES_A_SECOND);
+    private final DueTimer timer;
     private final int mostUnanswered;
     private int unanswered;
+    private int callbacks;
 
     Completions(JobStore store, NodeEngine engine, Telemetry telemetry, DueTimer timer, int slots) {
         this.store = store;
         this.engine = engine;
         this.telemetry = telemetry;
-        this.extendTimer = timer.timer(this::extendAll);
+        this.timer = timer;
         this.mostUnanswered = 8 * slots + 1000;
     }
 
-    void start(long nowNs) {
-        extendTimer.setAt(nowNs + EXTEND_SWEEP_NS);
+    /** Call-backs of the user's that have not returned. */
+    int callbacks() {
+        return callbacks;
     }
 
     /** Whether so many outcomes wait for Redis that no more jobs should be taken. */
@@ -63,8 +65,7 @@ final class Completions {
     /** A handler ended: returned (null) or threw. */
     void ended(Running running, @Nullable Throwable thrown) {
         Throwable cause = running.timedOut ? HandlerPool.timeOut(running) : thrown;
-        boolean acknowledged = running.shard().topic().settings().delivery() == Delivery.AT_MOST_ONCE;
-        if (acknowledged) {
+        if (running.atMostOnce()) {
             if (cause != null) {
                 warn(running, cause, "not run again (at most once)");
             }
@@ -73,10 +74,8 @@ final class Completions {
             done(running);
         } else if (cause instanceof Again again) {
             retry(running, again.dueMs(running.shard().clock.nowMs()), false, "");
-        } else if (cause instanceof Dead) {
-            bury(running, String.valueOf(cause.getMessage()), cause);
-        } else if (cause instanceof TopicWork.UndecodableException) {
-            bury(running, "payload cannot be decoded: " + cause.getMessage(), cause);
+        } else if (cause instanceof Dead || cause instanceof TopicWork.UndecodableException) {
+            bury(running, OneLine.of(cause.getMessage()), cause);
         } else {
             failed(running, cause);
         }
@@ -88,23 +87,16 @@ final class Completions {
                 .retry()
                 .delayAfter(running.attempt(), ThreadLocalRandom.current().nextDouble());
         if (delay.isEmpty()) {
-            bury(running, brief(cause), cause);
+            bury(running, OneLine.of(cause), cause);
             return;
         }
         long dueMs = running.shard().clock.nowMs() + delay.get().toMillis();
         warn(running, cause, "next_run=" + Instant.ofEpochMilli(dueMs));
-        retry(running, dueMs, true, brief(cause));
+        retry(running, dueMs, true, OneLine.of(cause));
     }
 
     private void warn(Running running, Throwable cause, String what) {
-        failureLines.log(left -> log.warn("job: failed {} cause=\"{}\" {}{}", running, brief(cause), what, left));
-    }
-
-    /** One line: the class and message of a failure, controls replaced, so that nobody forges log lines. */
-    private static String brief(Throwable cause) {
-        String text = cause.getClass().getSimpleName() + ": " + cause.getMessage();
-        String line = text.replaceAll("\\p{Cntrl}", " ");
-        return line.length() > Limits.REASON_BYTES ? line.substring(0, Limits.REASON_BYTES) : line;
+        failureLines.log(left -> log.warn("job: failed {} cause=\"{}\" {}{}", running, OneLine.of(cause), what, left));
     }
 
     private void done(Running running) {
@@ -129,7 +121,7 @@ final class Completions {
         ack(
                 shard,
                 batch,
-                (running, good) -> {
+                (running, arrived) -> {
                     unanswered--;
                     engine.handlers().forget(running);
                 },
@@ -146,22 +138,12 @@ final class Completions {
 
     /** For topics that run jobs at most once: acknowledges, and starts only what was this node's for sure. */
     void ackFirst(Shard shard, List<Running> jobs) {
-        ack(
-                shard,
-                jobs,
-                (running, good) -> {
-                    if (good) {
-                        engine.handlers().start(running);
-                    } else {
-                        engine.slots().release(shard.topic(), 1);
-                        engine.handlers().forget(running);
-                    }
-                },
-                () -> {});
+        ack(shard, jobs, engine.handlers()::acknowledged, () -> {});
     }
 
     private interface Settled {
-        void take(Running running, boolean good);
+        /** Told of each job whether it is done by this node's word. */
+        void take(Running running, boolean arrived);
     }
 
     private void ack(Shard shard, List<Running> batch, Settled each, Runnable then) {
@@ -175,38 +157,47 @@ final class Completions {
                         (verdicts, failure, tries) -> {
                             for (int i = 0; i < batch.size(); i++) {
                                 boolean good = verdicts != null && verdicts.get(i);
-                                count(batch.get(i), Counter.DONE, good, tries, failure);
-                                each.take(batch.get(i), good);
+                                each.take(batch.get(i), arrived(batch.get(i), Counter.DONE, good, tries, failure));
                             }
                             then.run();
                         });
     }
 
-    /** Counts an outcome; a refusal of a repeated call may only mean that the first one arrived. */
-    private void count(Running running, Counter counter, boolean good, int tries, @Nullable Throwable failure) {
-        if (good) {
+    /**
+     * Counts an outcome and says whether Redis has it from this node. A refusal of a repeated call means that an earlier one arrived, if nobody
+     * else can have had the job meanwhile.
+     */
+    private boolean arrived(
+            Running running, Counter counter, boolean good, int tries, @Nullable StoreException failure) {
+        boolean earlier = failure == null
+                && tries > 1
+                && running.nobodyElses(engine.membership().node().id(), System.nanoTime());
+        if (good || earlier) {
             telemetry.count(counter, running.topic(), 1);
-        } else if (failure != null) {
-            log.warn(
-                    "job: outcome not stored, it will run again {} outcome={} cause=\"{}\"",
-                    running,
-                    counter,
-                    failure.getMessage());
-        } else if (tries == 1) {
-            telemetry.count(Counter.STALE, running.topic(), 1);
-            log.warn("job: outcome refused, the job is another node's now {} outcome={}", running, counter);
-        } else {
-            log.info(
-                    "job: outcome refused after {} tries, an earlier one may have arrived {} outcome={}",
-                    tries,
-                    running,
-                    counter);
+            return true;
         }
+        if (failure == null) {
+            telemetry.count(Counter.STALE, running.topic(), 1);
+        }
+        refusedLines.log(left -> log.warn(
+                "job: outcome {} {} outcome={} tries={}{}{}",
+                failure == null ? "refused, the job is another node's now" : "not stored, it will run again",
+                running,
+                counter,
+                tries,
+                failure == null ? "" : " cause=\"" + failure.getMessage() + "\"",
+                left));
+        return false;
     }
 
     /** Gives a job back unrun. */
     void nack(Running running) {
         retry(running, running.shard().clock.passedMs(), false, "");
+    }
+
+    /** Gives a job back that could not be started, to be run a little later. */
+    void postpone(Running running) {
+        retry(running, running.shard().clock.nowMs() + POSTPONED_MS, false, "");
     }
 
     private void retry(Running running, long dueMs, boolean counted, String reason) {
@@ -218,12 +209,8 @@ final class Completions {
                         () -> store.retry(running.handed(), dueMs, counted, reason),
                         (good, failure, tries) -> {
                             unanswered--;
-                            count(
-                                    running,
-                                    counted ? Counter.RETRIED : Counter.NACKED,
-                                    good != null && good,
-                                    tries,
-                                    failure);
+                            Counter counter = counted ? Counter.RETRIED : Counter.NACKED;
+                            arrived(running, counter, good != null && good, tries, failure);
                             engine.handlers().forget(running);
                         });
     }
@@ -243,16 +230,16 @@ final class Completions {
                             unanswered--;
                             boolean good = dropped != null && dropped.isPresent();
                             int over = dropped == null ? 0 : dropped.orElse(0);
-                            count(running, Counter.DEAD, good, tries, failure);
-                            if (good || tries > 1) {
+                            if (arrived(running, Counter.DEAD, good, tries, failure)) {
                                 buried(running, reason, cause);
                             }
                             if (over > 0) {
                                 telemetry.count(Counter.DEAD_DROPPED, running.topic(), over);
-                                log.error(
-                                        "dead letters: over the limit of number or age, dropped topic={} jobs={}",
+                                refusedLines.log(left -> log.error(
+                                        "dead letters: over the limit of number or age, dropped topic={} jobs={}{}",
                                         running.topic(),
-                                        over);
+                                        over,
+                                        left));
                             }
                             engine.handlers().forget(running);
                         });
@@ -261,56 +248,30 @@ final class Completions {
     private void buried(Running running, String reason, @Nullable Throwable cause) {
         failureLines.log(left -> log.warn("job: dead {} reason=\"{}\"{}", running, reason, left));
         var onDead = running.shard().topic().options().onDead();
-        if (onDead != null) {
+        if (onDead == null) {
+            return;
+        }
+        callbacks++;
+        Throwable why = cause == null ? Dead.because(reason) : cause;
+        try {
             engine.handlers().executor().execute(() -> {
                 try {
-                    onDead.accept(running.job(), cause == null ? Dead.because(reason) : cause);
+                    onDead.accept(running.job(), why);
                 } catch (Throwable failure) {
-                    log.error("job: the call-back for dead letters failed {}", running, failure);
+                    log.error(
+                            "job: the call-back for dead letters failed {} cause=\"{}\"", running, OneLine.of(failure));
+                } finally {
+                    timer.execute(this::calledBack);
                 }
             });
+        } catch (Throwable noThread) {
+            log.error("job: the call-back for dead letters cannot be made {} cause=\"{}\"", running, noThread);
+            callbacks--;
         }
     }
 
-    /** Extends what runs and was not extended for a third of the visibility, one call a shard. */
-    private void extendAll() {
-        long nowNs = System.nanoTime();
-        extendTimer.setAt(nowNs + EXTEND_SWEEP_NS);
-        Map<Shard, List<Running>> due = new HashMap<>();
-        for (Running running : engine.handlers().all()) {
-            Duration visibility = running.shard().topic().settings().visibility();
-            if (!running.lost()
-                    && nowNs - running.extendedNs >= visibility.dividedBy(3).toNanos()) {
-                List<Running> list = due.computeIfAbsent(running.shard(), s -> new ArrayList<>());
-                if (list.size() < Limits.BATCH_JOBS) {
-                    list.add(running);
-                    // Moved on before the answer, so that one call at a time asks for it; a failure sets it back.
-                    running.extendedNs = nowNs;
-                }
-            }
-        }
-        due.forEach((shard, jobs) -> extend(shard, jobs, nowNs));
-    }
-
-    private void extend(Shard shard, List<Running> jobs, long nowNs) {
-        Duration visibility = shard.topic().settings().visibility();
-        store.extend(shard.id, jobs.stream().map(r -> r.handed().receipt()).toList(), visibility)
-                .whenComplete((verdicts, failure) -> {
-                    if (failure != null) {
-                        shard.unanswered();
-                        engine.calls().failed(shard.id.topic(), failure);
-                        jobs.forEach(running -> running.extendedNs =
-                                nowNs - visibility.dividedBy(3).toNanos());
-                        return;
-                    }
-                    for (int i = 0; i < jobs.size(); i++) {
-                        Running running = jobs.get(i);
-                        if (verdicts.get(i)) {
-                            running.extended(nowNs);
-                        } else if (!running.ended) {
-                            engine.handlers().lost(running);
-                        }
-                    }
-                });
+    private void calledBack() {
+        callbacks--;
+        engine.checkStopped();
     }
 }

@@ -5,6 +5,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,12 +24,24 @@ final class DueTimer implements Executor, AutoCloseable {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>((a, b) -> Long.signum(a.atNs - b.atNs));
     private final String name;
-    private @Nullable Thread thread;
+    private final LongSupplier nanoTime;
+    private volatile @Nullable Thread thread;
     private volatile boolean parked;
     private volatile boolean closed;
 
     DueTimer(String name) {
+        this(name, System::nanoTime);
+    }
+
+    /** A timer that goes by another clock, for a test that drives it by hand: it must not be started. */
+    DueTimer(String name, LongSupplier nanoTime) {
         this.name = name;
+        this.nanoTime = nanoTime;
+    }
+
+    /** The time that the timers go by. */
+    long nowNs() {
+        return nanoTime.getAsLong();
     }
 
     void start() {
@@ -61,7 +74,7 @@ final class DueTimer implements Executor, AutoCloseable {
             run(task);
             ran++;
         }
-        long nowNs = System.nanoTime();
+        long nowNs = nowNs();
         for (Timer next = timers.peek(); next != null && next.atNs - nowNs <= 0; next = timers.peek()) {
             timers.poll();
             next.set = false;
@@ -82,7 +95,7 @@ final class DueTimer implements Executor, AutoCloseable {
                 if (next == null) {
                     LockSupport.park(this);
                 } else {
-                    LockSupport.parkNanos(this, Math.max(1, next.atNs - System.nanoTime()));
+                    LockSupport.parkNanos(this, Math.max(1, next.atNs - nowNs()));
                 }
             }
             parked = false;

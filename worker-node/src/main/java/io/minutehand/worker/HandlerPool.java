@@ -4,26 +4,24 @@ import io.minutehand.core.job.RetryPolicy;
 import io.minutehand.core.store.HandedJob;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
-import io.minutehand.core.topic.Delivery;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Runs handlers: as many at once as there are slots, each with a time-out. A job that was handed out before without an answer may be what
- * kills its node, so such jobs run one at a time, and after too many deliveries become dead letters unrun. A handler that is over its time
- * is interrupted; when it ignores that for a second, its attempt counts as failed, and its slot stays taken ("stuck"). Only the
- * node's thread touches this, but for {@link #starting} and {@link #ended}.
+ * kills its node, so such jobs run one at a time ({@link Suspects}), and after too many deliveries become dead letters unrun. A handler that is over
+ * its time is interrupted; when it ignores that for a second, its attempt counts as failed, and its slot stays taken ("stuck"). Only the
+ * node's thread touches this, but for {@link #starting} and {@link #returned}.
  */
 final class HandlerPool {
     private static final Logger log = LoggerFactory.getLogger(HandlerPool.class);
@@ -33,49 +31,63 @@ final class HandlerPool {
 
     private static final long SWEEP_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long STUCK_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int LINES_A_SECOND = 20;
 
     private final NodeEngine engine;
     private final Telemetry telemetry;
     private final DueTimer timer;
     private final ExecutorService executor;
+    private final Suspects suspects;
     private final Set<Running> all = new HashSet<>();
-    private final Deque<Running> suspects = new ArrayDeque<>();
+    private final LogLimiter lines = new LogLimiter(LINES_A_SECOND);
     private final DueTimer.Timer sweepTimer;
-    private @Nullable Running suspectRunning;
     private int stuck;
 
-    HandlerPool(NodeEngine engine, Telemetry telemetry, DueTimer timer, ExecutorService executor) {
+    HandlerPool(NodeEngine engine, Telemetry telemetry, DueTimer timer, ExecutorService executor, int slots) {
         this.engine = engine;
         this.telemetry = telemetry;
         this.timer = timer;
         this.executor = executor;
+        this.suspects = new Suspects(slots, topic -> engine.slots().take(topic), this::execute);
         this.sweepTimer = timer.timer(this::sweep);
     }
 
-    /** Takes popped or recovered jobs, whose slots are reserved. */
-    void accept(Shard shard, List<HandedJob> jobs, long handedNs) {
+    Suspects suspects() {
+        return suspects;
+    }
+
+    /**
+     * Takes popped or recovered jobs.
+     *
+     * @param slotted whether a slot is reserved for each; without one a job waits among the suspects
+     */
+    void accept(Shard shard, List<HandedJob> jobs, long handedNs, boolean slotted) {
         List<Running> first = new ArrayList<>();
         for (HandedJob handed : jobs) {
-            Running running = new Running(shard, handed, this, handedNs);
+            Running running = new Running(shard, handed, this, handedNs, slotted);
             all.add(running);
             if (deliveredTooOften(running)) {
                 running.ended = true;
                 freeSlot(running);
-                engine.completions()
-                        .bury(
-                                running,
-                                "handed out " + running.delivery()
-                                        + " times without an answer: it may be what ends its node",
-                                null);
-            } else if (acknowledged(running)) {
+                String reason =
+                        "handed out " + running.delivery() + " times without an answer: it may be what ends its node";
+                engine.completions().bury(running, reason, null);
+            } else if (engine.stopping()) {
+                handBack(running);
+            } else if (running.atMostOnce()) {
                 first.add(running);
+            } else if (running.delivery() > 1 || !slotted) {
+                // A job in line holds no slot, or the jobs of a dead node would keep the fresh ones out.
+                freeSlot(running);
+                suspects.add(running);
             } else {
-                start(running);
+                execute(running);
             }
         }
         if (!first.isEmpty()) {
             engine.completions().ackFirst(shard, first);
         }
+        suspects.next();
         sweepTimer.setBy(System.nanoTime() + SWEEP_NS);
     }
 
@@ -85,31 +97,47 @@ final class HandlerPool {
         return running.delivery() > 1 && running.attempt() + running.delivery() - 1 > limit;
     }
 
-    /** Starts a job, now or when the suspect before it has ended. */
-    void start(Running running) {
-        if (engine.stopping() && !acknowledged(running)) {
-            handBack(running);
-        } else if (running.delivery() < 2) {
-            executor.execute(running);
-        } else if (suspectRunning == null) {
-            suspectRunning = running;
-            executor.execute(running);
+    /** Of a topic that runs jobs at most once: Redis has answered the ack that comes before the run. */
+    void acknowledged(Running running, boolean good) {
+        if (running.ended) {
+            return;
+        }
+        if (good) {
+            running.acked = true;
+            execute(running);
         } else {
-            suspects.add(running);
+            running.ended = true;
+            freeSlot(running);
+            forget(running);
         }
     }
 
-    private static boolean acknowledged(Running running) {
-        return running.shard().topic().settings().delivery() == Delivery.AT_MOST_ONCE;
+    private void execute(Running running) {
+        try {
+            executor.execute(running);
+        } catch (Throwable noThread) {
+            // Out of threads or closed. What follows is a task of its own: the caller is in the middle of a batch.
+            lines.log(left -> log.error("handlers: cannot start {} cause=\"{}\"{}", running, noThread, left));
+            timer.execute(() -> {
+                suspects.ended(running);
+                freeSlot(running);
+                running.ended = true;
+                if (running.acked) {
+                    forget(running);
+                } else {
+                    engine.completions().postpone(running);
+                }
+            });
+        }
     }
 
-    /** Called on the handler's thread. */
+    /** Called on the handler's thread, first. */
     void starting(Running running, long latenessUs) {
         telemetry.lateness(running.topic(), latenessUs);
     }
 
     /** Called on the handler's thread, last. */
-    void ended(Running running, boolean ran, @Nullable Throwable thrown) {
+    void returned(Running running, boolean ran, @Nullable Throwable thrown) {
         if (ran) {
             telemetry.handlerTime(running.topic(), running.elapsedUs());
         }
@@ -121,24 +149,18 @@ final class HandlerPool {
     }
 
     private void settle(Running running, @Nullable Throwable thrown) {
-        if (suspectRunning == running) {
-            suspectRunning = null;
-            Running next = suspects.poll();
-            if (next != null) {
-                start(next);
-            }
-        }
         if (running.stuck) {
             stuck--;
             running.stuck = false;
         }
+        suspects.ended(running);
         freeSlot(running);
         if (running.ended) {
             return;
         }
         running.ended = true;
         if (running.lost()) {
-            log.info("handlers: outcome of a lost job dropped {}", running);
+            lines.log(left -> log.info("handlers: outcome of a lost job dropped {}{}", running, left));
             forget(running);
         } else {
             engine.completions().ended(running, thrown);
@@ -146,8 +168,8 @@ final class HandlerPool {
     }
 
     private void freeSlot(Running running) {
-        if (!running.slotFreed) {
-            running.slotFreed = true;
+        if (running.slotted) {
+            running.slotted = false;
             engine.slots().release(running.shard().topic(), 1);
         }
     }
@@ -159,7 +181,7 @@ final class HandlerPool {
         engine.completions().nack(running);
     }
 
-    /** Redis knows how the job ended: nothing of it is left here. */
+    /** Redis knows how the job ended, or has given it to another: nothing of it is left here. */
     void forget(Running running) {
         all.remove(running);
         engine.checkStopped();
@@ -168,11 +190,10 @@ final class HandlerPool {
     /** The receipt was refused. */
     void lost(Running running) {
         telemetry.count(Counter.STALE, running.topic(), 1);
-        log.warn("handlers: job lost, another node may run it {}", running);
+        lines.log(left -> log.warn("handlers: job lost, another node may run it {}{}", running, left));
         running.lose();
-        if (!running.started() && suspects.remove(running)) {
+        if (suspects.remove(running)) {
             running.ended = true;
-            freeSlot(running);
             forget(running);
         }
     }
@@ -187,16 +208,7 @@ final class HandlerPool {
                 running.timedOut = true;
                 running.interrupt();
             } else if (running.timeIsOver(nowNs - STUCK_NS)) {
-                running.ended = true;
-                running.stuck = true;
-                stuck++;
-                telemetry.count(Counter.STUCK, running.topic(), 1);
-                log.error(
-                        "handlers: stuck, ignores its interrupt and keeps its slot {} stuck={} slots={}",
-                        running,
-                        stuck,
-                        engine.slots().total());
-                engine.completions().ended(running, timeOut(running));
+                stuck(running);
             }
         }
         if (!all.isEmpty()) {
@@ -204,26 +216,45 @@ final class HandlerPool {
         }
     }
 
+    private void stuck(Running running) {
+        running.ended = true;
+        running.stuck = true;
+        stuck++;
+        telemetry.count(Counter.STUCK, running.topic(), 1);
+        log.error(
+                "handlers: stuck, ignores its interrupt and keeps its slot {} stuck={} slots={}",
+                running,
+                stuck,
+                engine.slots().total());
+        // It has shown what it does, and that is not ending the node: the next may try.
+        suspects.ended(running);
+        if (running.lost()) {
+            forget(running);
+        } else {
+            engine.completions().ended(running, timeOut(running));
+        }
+        suspects.next();
+    }
+
     static Exception timeOut(Running running) {
-        return new java.util.concurrent.TimeoutException("handler ran longer than its time-out of "
+        return new TimeoutException("handler ran longer than its time-out of "
                 + running.shard().topic().timeout());
     }
 
     /** For a stop: gives back what waits; with {@code now} interrupts and gives back what runs, too. */
     void stop(boolean now) {
-        List<Running> waiting = new ArrayList<>(suspects);
-        suspects.clear();
-        waiting.forEach(this::handBack);
-        if (now) {
-            for (Running running : List.copyOf(all)) {
-                if (!running.ended) {
-                    running.ended = true;
-                    running.interrupt();
-                    if (acknowledged(running)) {
-                        forget(running);
-                    } else {
-                        engine.completions().nack(running);
-                    }
+        suspects.clear().forEach(this::handBack);
+        if (!now) {
+            return;
+        }
+        for (Running running : List.copyOf(all)) {
+            if (!running.ended) {
+                running.ended = true;
+                running.lose();
+                if (running.acked) {
+                    forget(running);
+                } else {
+                    engine.completions().nack(running);
                 }
             }
         }
@@ -238,8 +269,14 @@ final class HandlerPool {
         return executor;
     }
 
+    /** The jobs that this node has. */
     Collection<Running> all() {
         return all;
+    }
+
+    /** Threads that are in a handler now. */
+    int running() {
+        return stuck + (int) all.stream().filter(Running::inHandler).count();
     }
 
     int stuck() {

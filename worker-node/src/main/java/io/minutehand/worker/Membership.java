@@ -4,12 +4,12 @@ import io.minutehand.core.store.ClusterStore;
 import io.minutehand.core.store.NodeId;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,8 +34,8 @@ final class Membership {
         /** The list changed; {@code gone} are ids that were on it and are not any more. */
         void changed(Set<String> gone);
 
-        /** The node was struck off (or Redis came back empty) and is another now; everything under its old id is lost. */
-        void renamed();
+        /** The node was struck off (or Redis came back empty) and is another now; nothing that it held under its old id counts any more. */
+        void renamed(NodeId old);
     }
 
     private static final class Seen {
@@ -49,7 +49,9 @@ final class Membership {
     private final String clientId;
     private final Supplier<Peer> self;
     private final Listener listener;
+    private final DueTimer time;
     private final DueTimer.Timer timer;
+    private final CompletableFuture<Boolean> left = new CompletableFuture<>();
     private final Map<String, Seen> seen = new LinkedHashMap<>();
     private NodeId node;
     private boolean joined;
@@ -78,7 +80,8 @@ final class Membership {
         this.clientId = clientId;
         this.self = self;
         this.listener = listener;
-        this.timer = timer.timer(() -> runOnce(System.nanoTime()));
+        this.time = timer;
+        this.timer = timer.timer(() -> runOnce(timer.nowNs()));
         this.node = NodeId.next(clientId);
     }
 
@@ -113,23 +116,27 @@ final class Membership {
     }
 
     /** Whether a node has been silent for so long that it may be dead soon. */
-    boolean suspect(String id, long nowNs) {
+    boolean suspect(String id) {
         Seen other = seen.get(id);
-        return other == null || nowNs - other.changedNs > settings.deadAfter().toNanos() / 2;
+        return other == null
+                || time.nowNs() - other.changedNs > settings.deadAfter().toNanos() / 2;
     }
 
     /** The node's description has changed: it goes out with a beat at once. */
     void announce() {
         described = false;
         if (joined) {
-            timer.setAt(System.nanoTime());
+            timer.setAt(time.nowNs());
         }
     }
 
     /** One beat, and the verdicts that follow from its answer. */
     int runOnce(long nowNs) {
+        if (leaving) {
+            return 0;
+        }
         timer.setAt(nowNs + settings.beat().toNanos());
-        if (beating || leaving) {
+        if (beating) {
             return 0;
         }
         beating = true;
@@ -137,12 +144,13 @@ final class Membership {
             described = true;
             describedNs = nowNs;
             version = (version + 1) % VERSIONS;
-            store.describe(node.id(), self.get().describe(), DESCRIPTION_TTL).whenComplete((done, failure) -> {
-                if (failure != null) {
-                    described = false;
-                }
-                beat(nowNs);
-            });
+            store.describe(node.id(), self.get().describe(), DESCRIPTION_TTL)
+                    .whenComplete(StoreCalls.guarded((done, failure) -> {
+                        if (failure != null) {
+                            described = false;
+                        }
+                        beat(nowNs);
+                    }));
         } else {
             beat(nowNs);
         }
@@ -151,23 +159,31 @@ final class Membership {
 
     private void beat(long nowNs) {
         NodeId beaten = node;
-        store.beat(beaten.id(), !joined, version).whenComplete((nodes, failure) -> {
+        store.beat(beaten.id(), !joined, version).whenComplete(StoreCalls.guarded((nodes, failure) -> {
             beating = false;
-            if (!described) {
-                timer.setAt(System.nanoTime());
+            if (leaving) {
+                // Only now: a beat that arrives after the farewell could bring the node back.
+                sayFarewell();
+                return;
             }
-            if (failure != null) {
-                log.debug("membership: beat failed node={} cause={}", beaten.id(), failure.getMessage());
+            if (!described) {
+                timer.setAt(time.nowNs());
+            }
+            if (nodes == null) {
+                log.debug(
+                        "membership: beat failed node={} cause={}",
+                        beaten.id(),
+                        failure == null ? "" : failure.getMessage());
             } else if (nodes.isEmpty()) {
                 rename();
             } else {
                 answered(nowNs, nodes.get());
             }
-        });
+        }));
     }
 
     private void rename() {
-        String old = node.id();
+        NodeId old = node;
         node = NodeId.next(clientId);
         joined = false;
         settled = false;
@@ -175,16 +191,16 @@ final class Membership {
         seen.clear();
         log.warn(
                 "membership: struck off, coming back old_node={} node={} name={}",
-                old,
+                old.id(),
                 node.id(),
                 self.get().name());
-        judgeFromNs = System.nanoTime() + settings.deadAfter().toNanos();
-        listener.renamed();
-        timer.setAt(System.nanoTime());
+        judgeFromNs = time.nowNs() + settings.deadAfter().toNanos();
+        listener.renamed(old);
+        timer.setAt(time.nowNs());
     }
 
     private void answered(long sentNs, Map<String, Long> scores) {
-        long nowNs = System.nanoTime();
+        long nowNs = time.nowNs();
         long longestGapNs = settings.beat().multipliedBy(5).dividedBy(2).toNanos();
         if (nowNs - lastAnswerNs > longestGapNs && joined) {
             judgeFromNs = nowNs + settings.deadAfter().toNanos();
@@ -243,9 +259,9 @@ final class Membership {
     }
 
     private void describe(String id) {
-        store.description(id).whenComplete((description, failure) -> {
+        store.description(id).whenComplete(StoreCalls.guarded((description, failure) -> {
             Seen other = seen.get(id);
-            if (failure != null || other == null || description.isEmpty()) {
+            if (description == null || other == null || description.isEmpty()) {
                 return;
             }
             Peer peer = Peer.of(id, description);
@@ -258,35 +274,42 @@ final class Membership {
                         peer.shed(),
                         peer.draining());
                 other.peer = peer;
-                settle(System.nanoTime());
+                settle(time.nowNs());
                 listener.changed(Set.of());
             }
-        });
+        }));
     }
 
     private void strike(String id, long score) {
-        store.remove(id, score).whenComplete((removed, failure) -> {
-            if (failure == null && removed) {
+        store.remove(id, score).whenComplete(StoreCalls.guarded((removed, failure) -> {
+            if (removed == null || leaving) {
+                return;
+            }
+            if (removed) {
                 log.warn(
                         "membership: found dead node={} silent_ms>={}",
                         id,
                         settings.deadAfter().toMillis());
                 seen.remove(id);
                 listener.changed(Set.of(id));
+            } else {
+                // Another has struck it off, or it lives: the list says which, sooner than the next beat would.
+                timer.setAt(time.nowNs());
             }
-        });
+        }));
     }
 
-    /** Leaves the list; what the node had must have been given back before. */
-    java.util.concurrent.CompletableFuture<Boolean> leave() {
+    /** Leaves the list; what the node had must have been given back before. Answers whether it was on it. */
+    CompletableFuture<Boolean> leave() {
         leaving = true;
         timer.cancel();
-        return joined ? store.leave(node.id()) : java.util.concurrent.CompletableFuture.completedFuture(false);
+        if (!beating) {
+            sayFarewell();
+        }
+        return left;
     }
 
-    Map<String, Peer> byId() {
-        Map<String, Peer> byId = new HashMap<>();
-        peers().forEach(peer -> byId.put(peer.id(), peer));
-        return byId;
+    private void sayFarewell() {
+        store.leave(node.id()).whenComplete((listed, failure) -> left.complete(failure == null && listed));
     }
 }

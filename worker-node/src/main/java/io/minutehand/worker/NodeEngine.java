@@ -9,10 +9,10 @@ import io.minutehand.core.store.NodeId;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.core.write.TopicRegistry;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +20,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,11 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 final class NodeEngine implements Membership.Listener {
     private static final Logger log = LoggerFactory.getLogger(NodeEngine.class);
-    private static final long TOPICS_NS = TimeUnit.SECONDS.toNanos(5);
-    private static final long CALL_DEADLINE_NS = TimeUnit.SECONDS.toNanos(5);
-
-    /** How long due jobs may find no slot before the topic is given to others. */
-    private static final long STARVED_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final DueTimer timer;
     private final WorkerSettings settings;
@@ -43,21 +37,23 @@ final class NodeEngine implements Membership.Listener {
     private final Map<String, TopicWork> topics = new LinkedHashMap<>();
     private final Map<ShardId, Shard> shards = new LinkedHashMap<>();
     private final StoreConnection connection;
-    private final TopicRegistry registry;
-    private final LeaseStore leases;
+    private final TopicWatch topicWatch;
     private final Membership membership;
+    private final Ownership ownership;
+    private final Shedding shedding;
     private final StoreCalls calls;
     private final Slots slots;
+    private final Looks looks;
     private final BucketClaims claims;
     private final BucketDrainer drainer;
     private final HandlerPool handlers;
     private final Completions completions;
+    private final Extensions extensions;
     private final Recovery recovery;
-    private final DueTimer.Timer topicsTimer;
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
     private boolean stopping;
+    private boolean leaving;
     private volatile boolean closed;
-    private int owned;
 
     NodeEngine(
             StoreConnection connection,
@@ -65,7 +61,7 @@ final class NodeEngine implements Membership.Listener {
             WorkerSettings settings,
             String name,
             Collection<TopicWork> work,
-            Map<String, io.minutehand.core.topic.TopicSettings> declared,
+            Map<String, TopicSettings> declared,
             Telemetry telemetry,
             ExecutorService executor) {
         this.connection = connection;
@@ -75,30 +71,37 @@ final class NodeEngine implements Membership.Listener {
         work.forEach(topic -> topics.put(topic.topic(), topic));
         ClusterStore cluster = connection.cluster(timer);
         JobStore jobs = connection.jobs(timer);
-        this.leases = connection.leases(timer);
-        this.registry = new TopicRegistry(cluster, declared, true);
+        LeaseStore leases = connection.leases(timer);
         this.calls = new StoreCalls(timer, telemetry);
-        this.slots = new Slots(settings.slots(), shard -> drainer().pump(shard));
+        this.topicWatch = new TopicWatch(new TopicRegistry(cluster, declared, true), this, timer);
         this.membership = new Membership(cluster, settings, connection.clientId(), this::self, this, timer);
+        this.ownership = new Ownership(leases, this, timer);
+        this.shedding = new Shedding(this, settings, timer);
+        this.looks = new Looks(leases, settings, telemetry, this);
         this.claims = new BucketClaims(leases, settings, telemetry, this, timer);
         this.drainer = new BucketDrainer(jobs, this, telemetry);
-        this.handlers = new HandlerPool(this, telemetry, timer, executor);
+        this.handlers = new HandlerPool(this, telemetry, timer, executor, settings.slots());
+        this.slots = new Slots(settings.slots(), handlers.suspects()::next, drainer::pump);
         this.completions = new Completions(jobs, this, telemetry, timer, settings.slots());
+        this.extensions = new Extensions(jobs, this, timer);
         this.recovery = new Recovery(jobs, leases, this, telemetry);
-        this.topicsTimer = timer.timer(this::refreshTopics);
     }
 
     void start() {
         long nowNs = System.nanoTime();
-        topics.values().forEach(this::learn);
+        topicWatch.start(nowNs);
         membership.start(nowNs);
         claims.start(nowNs);
-        completions.start(nowNs);
-        topicsTimer.setAt(nowNs + TOPICS_NS);
+        extensions.start(nowNs);
+        shedding.start(nowNs);
     }
 
     Membership membership() {
         return membership;
+    }
+
+    Ownership ownership() {
+        return ownership;
     }
 
     StoreCalls calls() {
@@ -107,6 +110,10 @@ final class NodeEngine implements Membership.Listener {
 
     Slots slots() {
         return slots;
+    }
+
+    Looks looks() {
+        return looks;
     }
 
     BucketClaims claims() {
@@ -133,13 +140,23 @@ final class NodeEngine implements Membership.Listener {
         return settings;
     }
 
+    String name() {
+        return name;
+    }
+
+    /** The topics that this node handles. */
+    Collection<TopicWork> topics() {
+        return topics.values();
+    }
+
     Collection<Shard> shards() {
         return shards.values();
     }
 
-    /** Shards that the assignment gives this node. */
-    int owned() {
-        return owned;
+    /** A shard of a topic whose settings are known, else null. */
+    @Nullable
+    Shard shard(ShardId id) {
+        return shards.get(id);
     }
 
     boolean stopping() {
@@ -165,184 +182,34 @@ final class NodeEngine implements Membership.Listener {
         return new Peer(node.id(), name, handled, shed, stopping);
     }
 
-    private void learn(TopicWork topic) {
-        registry.ensure(topic.topic(), System.nanoTime() + CALL_DEADLINE_NS).whenComplete((stored, failure) -> {
-            if (failure != null) {
-                log.warn(
-                        "topic: settings cannot be read yet topic={} cause=\"{}\"",
-                        topic.topic(),
-                        failure.getMessage());
-                return;
-            }
-            timer.execute(() -> learned(topic, stored));
-        });
-    }
-
-    private void learned(TopicWork topic, StoredTopic stored) {
+    /** Settings of a topic were read and are others than before. */
+    void learned(TopicWork topic, StoredTopic stored) {
         boolean first = !topic.known();
         if (topic.update(stored)) {
             for (int i = 0; i < stored.settings().shards(); i++) {
                 ShardId id = new ShardId(topic.topic(), i);
                 shards.computeIfAbsent(id, s -> new Shard(s, topic, connection.clock(s), timer, this));
             }
-            assign();
+            ownership.assign();
         }
         if (first) {
             membership.announce();
         }
     }
 
-    private void refreshTopics() {
-        topicsTimer.setAt(System.nanoTime() + TOPICS_NS);
-        registry.refreshKnown(System.nanoTime() + CALL_DEADLINE_NS).whenComplete((done, failure) -> {
-            if (failure != null) {
-                calls.failed("", failure);
-            }
-            for (TopicWork topic : topics.values()) {
-                registry.known(topic.topic())
-                        .ifPresentOrElse(
-                                stored -> {
-                                    if (!stored.equals(topic.stored())) {
-                                        learned(topic, stored);
-                                    }
-                                },
-                                () -> learn(topic));
-            }
-        });
-        shedStarved();
-    }
-
-    /** Gives topics up whose due jobs find no slot while another node handles them, and takes them back when slots are free. */
-    private void shedStarved() {
-        long nowNs = System.nanoTime();
-        for (TopicWork topic : topics.values()) {
-            boolean starved = topic.starvedSinceNs() != 0
-                    && nowNs - topic.starvedSinceNs() > STARVED_NS
-                    && slots.free(topic) <= 0;
-            boolean others = membership.peers().stream()
-                    .anyMatch(peer -> !peer.id().equals(membership.node().id()) && peer.takes(topic.topic()));
-            if (!topic.shed() && starved && others) {
-                shed(topic, true);
-            } else if (topic.shed() && slots.free(topic) >= Math.max(1, slots.total() / 4)) {
-                shed(topic, false);
-            }
-        }
-    }
-
-    private void shed(TopicWork topic, boolean on) {
-        log.warn(
-                "node: {} topic={} free_slots={} slots={}",
-                on ? "no free slot, giving up" : "taking up again",
-                topic.topic(),
-                slots.free(topic),
-                slots.total());
-        topic.shed(on);
-        topic.starvedSince(0);
-        assign();
-        membership.announce();
-        if (on) {
-            for (Shard shard : shards.values()) {
-                if (shard.topic() == topic && shard.rank != 0) {
-                    claims.giveUp(shard, List.copyOf(shard.held.keySet()), settings.beat());
-                }
-            }
-        }
-    }
-
     @Override
     public void changed(Set<String> gone) {
-        assign();
+        ownership.assign();
         if (!gone.isEmpty() && !stopping) {
             recovery.gone(gone);
         }
     }
 
     @Override
-    public void renamed() {
-        claims.forgetAll();
-        for (Shard shard : shards.values()) {
-            shard.seq = 0;
-            shard.rank = -1;
-            shard.verdicts.clear();
-        }
-        owned = 0;
-        // Redis may have come back empty: topics and their epochs are declared again.
-        topics.keySet().forEach(topic -> registry.refresh(topic, System.nanoTime() + CALL_DEADLINE_NS));
-    }
-
-    /** Computes the nodes' ranks for each shard and acts on what changed for this one. */
-    private void assign() {
-        String self = membership.node().id();
-        Collection<Peer> peers = membership.peers();
-        int nowOwned = 0;
-        for (TopicWork topic : topics.values()) {
-            if (!topic.known()) {
-                continue;
-            }
-            Set<String> takers = peers.stream()
-                    .filter(peer -> peer.takes(topic.topic()))
-                    .map(Peer::id)
-                    .collect(Collectors.toCollection(HashSet::new));
-            if (takers.isEmpty()) {
-                peers.stream()
-                        .filter(peer -> peer.handles(topic.topic()))
-                        .map(Peer::id)
-                        .forEach(takers::add);
-            }
-            Map<ShardId, List<String>> ranks =
-                    Assignment.ranks(topic.topic(), topic.settings().shards(), takers);
-            for (Map.Entry<ShardId, List<String>> entry : ranks.entrySet()) {
-                Shard shard = shards.get(entry.getKey());
-                List<String> ranked = entry.getValue();
-                if (shard != null) {
-                    rank(shard, ranked.indexOf(self), ranked.isEmpty() ? "" : ranked.get(0));
-                    nowOwned += shard.rank == 0 ? 1 : 0;
-                }
-            }
-        }
-        if (nowOwned != owned) {
-            log.info(
-                    "node: assignment changed node={} name={} nodes={} shards={} of {}",
-                    self,
-                    name,
-                    peers.size(),
-                    nowOwned,
-                    shards.size());
-        }
-        owned = nowOwned;
-    }
-
-    private void rank(Shard shard, int rank, String owner) {
-        boolean changed = shard.rank != rank || !owner.equals(shard.owner);
-        shard.rank = rank;
-        shard.owner = owner;
-        if (changed) {
-            shard.suspected = List.of();
-            listen(shard);
-            claims.look(shard);
-        }
-    }
-
-    /** Listens to the hints of a shard while this node owns it or holds leases of it. */
-    private void listen(Shard shard) {
-        boolean wanted = !stopping && (shard.rank == 0 || !shard.held.isEmpty());
-        if (wanted && shard.unsubscribe == null && !shard.subscribing) {
-            shard.subscribing = true;
-            leases.onWake(shard.id, wake -> claims.hinted(shard, wake))
-                    .whenComplete((end, failure) -> timer.execute(() -> {
-                        shard.subscribing = false;
-                        if (failure != null) {
-                            // Without hints the looks find everything, later; the next change of rank tries again.
-                            calls.failed(shard.id.topic(), failure);
-                        } else {
-                            shard.unsubscribe = end;
-                            listen(shard);
-                        }
-                    }));
-        } else if (!wanted && shard.unsubscribe != null) {
-            shard.unsubscribe.run();
-            shard.unsubscribe = null;
-        }
+    public void renamed(NodeId old) {
+        claims.forgetAll(old);
+        ownership.forgetAll();
+        topicWatch.declareAgain();
     }
 
     /** Begins to stop: takes nothing more, gives the leases back, and lets what runs finish; see {@link #stopped}. */
@@ -356,10 +223,11 @@ final class NodeEngine implements Membership.Listener {
                 membership.node().id(),
                 name,
                 handlers.all().size());
-        topicsTimer.cancel();
+        topicWatch.stop();
+        shedding.stop();
         membership.announce();
         claims.releaseAll();
-        shards.values().forEach(this::listen);
+        shards.values().forEach(ownership::listen);
         handlers.stop(false);
         shards.values().forEach(completions::flush);
         timer.timer(() -> handlers.stop(true))
@@ -369,8 +237,13 @@ final class NodeEngine implements Membership.Listener {
 
     /** Leaves when everything that the node had is given back. */
     void checkStopped() {
-        boolean calling = shards.values().stream().anyMatch(shard -> shard.calling);
-        if (stopping && !calling && handlers.all().isEmpty() && !stopped.isDone()) {
+        if (stopping
+                && !leaving
+                && handlers.all().isEmpty()
+                && claims.unsettled() == 0
+                && completions.callbacks() == 0
+                && shards.values().stream().noneMatch(shard -> shard.calling)) {
+            leaving = true;
             membership.leave().whenComplete((left, failure) -> stopped.complete(null));
         }
     }
@@ -379,14 +252,10 @@ final class NodeEngine implements Membership.Listener {
         return stopped;
     }
 
-    /** From now on nothing is repeated. */
+    /** From now on nothing is repeated. Called by the closing thread. */
     void close() {
         closed = true;
         handlers.close();
-    }
-
-    String name() {
-        return name;
     }
 
     /** What is left to say of a node whose thread has ended; any thread may ask. */
@@ -402,11 +271,11 @@ final class NodeEngine implements Membership.Listener {
                 membership.node().id(),
                 name,
                 membership.joined() && !stopping && !allStuck,
-                owned,
+                ownership.owned(),
                 held,
                 slots.total(),
                 handlers.all().size(),
-                slots.used(),
+                handlers.running(),
                 handlers.stuck(),
                 counters);
     }

@@ -8,25 +8,37 @@ import io.minutehand.core.store.LeaseStore;
 import io.minutehand.core.store.NodeId;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.core.topic.Delivery;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * What was in flight on the dead or past its deadline. On a death verdict the nodes that own shards now break the dead node's leases there and
  * take over what it had, once per verdict; everything else is taken over when its deadline has passed, and only by a node to which the shard
- * answered without a gap for half the visibility: after an outage the living extend first. Only the node's thread touches this.
+ * answered without a gap for half the visibility: after an outage the living extend first.
+ *
+ * <p>A verdict is remembered for a while: a shard that becomes this node's shortly after (since the one that should have executed the verdict
+ * died, too, or left) gets it as well. Executing it again finds nothing. Only the node's thread touches this.
  */
 final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
     private static final int PAGE = 1000;
+    private static final long REMEMBER_NS = TimeUnit.SECONDS.toNanos(30);
 
     private final JobStore jobs;
     private final LeaseStore leases;
     private final NodeEngine engine;
     private final Telemetry telemetry;
+
+    /** nanoTime at which nodes were found gone, by id. */
+    private final Map<String, Long> goneNs = new HashMap<>();
 
     Recovery(JobStore jobs, LeaseStore leases, NodeEngine engine, Telemetry telemetry) {
         this.jobs = jobs;
@@ -37,12 +49,30 @@ final class Recovery {
 
     /** Nodes are gone: their leases and jobs of the shards that this node owns now are taken over. */
     void gone(Set<String> nodes) {
+        long nowNs = System.nanoTime();
+        goneNs.values().removeIf(atNs -> nowNs - atNs > REMEMBER_NS);
+        nodes.forEach(node -> goneNs.put(node, nowNs));
         for (Shard shard : engine.shards()) {
             if (shard.rank == 0) {
-                nodes.forEach(node -> shard.verdicts.add(new Shard.Verdict(node)));
-                engine.drainer().pump(shard);
+                judge(shard, nodes);
             }
         }
+    }
+
+    /** A shard has become this node's: what was decided shortly before and may not have been done is done. */
+    void owned(Shard shard) {
+        long nowNs = System.nanoTime();
+        goneNs.values().removeIf(atNs -> nowNs - atNs > REMEMBER_NS);
+        judge(shard, goneNs.keySet());
+    }
+
+    private void judge(Shard shard, Set<String> nodes) {
+        for (String node : nodes) {
+            if (shard.verdicts.stream().noneMatch(verdict -> verdict.node.equals(node))) {
+                shard.verdicts.add(new Shard.Verdict(node));
+            }
+        }
+        engine.drainer().pump(shard);
     }
 
     /** Takes the next step for a shard, if there is one and slots are free; true when a call is under way. */
@@ -66,13 +96,13 @@ final class Recovery {
                 Minutes.of(shard.clock.nowMs() + engine.settings().claimAhead().toMillis());
         leases.look(shard.id, until, List.of())
                 .thenCompose(look -> look.minutes().isEmpty()
-                        ? java.util.concurrent.CompletableFuture.completedFuture(List.<Boolean>of())
+                        ? CompletableFuture.completedFuture(List.<Boolean>of())
                         : leases.breakLeases(shard.id, look.minutes(), verdict.node))
-                .whenComplete((broken, failure) -> {
+                .whenComplete(StoreCalls.guarded((broken, failure) -> {
                     shard.calling = false;
                     // When it failed, the leases end by themselves: what was in flight matters more.
                     verdict.broken = true;
-                    if (failure != null) {
+                    if (broken == null) {
                         engine.calls().failed(shard.id.topic(), failure);
                     } else if (broken.contains(true)) {
                         log.info(
@@ -81,14 +111,19 @@ final class Recovery {
                                 verdict.node,
                                 broken.stream().filter(b -> b).count());
                     }
-                    shard.avoided.clear();
+                    shard.claimedNs.clear();
                     shard.lookTimer.setBy(System.nanoTime());
+                    engine.checkStopped();
                     engine.drainer().pump(shard);
-                });
+                }));
     }
 
     private boolean recover(Shard shard, Shard.Verdict verdict) {
-        int granted = engine.slots().reserve(shard, Limits.BATCH_JOBS);
+        // What is taken over was handed out before, so it waits in line without a slot; a topic that runs jobs at most
+        // once starts them like new.
+        boolean slotted = shard.topic().settings().delivery() == Delivery.AT_MOST_ONCE;
+        Suspects suspects = engine.handlers().suspects();
+        int granted = slotted ? engine.slots().reserve(shard, Limits.BATCH_JOBS) : suspects.expect(Limits.BATCH_JOBS);
         if (granted == 0) {
             return false;
         }
@@ -104,16 +139,28 @@ final class Recovery {
                         () -> jobs.recover(shard.id, node, seq, granted, visibility, verdict.node, verdict.offset),
                         (handout, failure, tries) -> {
                             int count = handout == null ? 0 : handout.jobs().size();
-                            engine.slots().release(shard.topic(), granted - count);
-                            if (handout != null) {
-                                recovered(shard, verdict, handout, sentNs);
+                            if (slotted) {
+                                engine.slots().release(shard.topic(), granted - count);
+                            } else {
+                                suspects.expected(granted);
                             }
-                            engine.drainer().settle(shard, node, seq, failure);
+                            try {
+                                if (handout == null) {
+                                    // Refused for good, or the node is another now: the deadline and the next look
+                                    // remain.
+                                    shard.overdue = false;
+                                    shard.verdicts.remove(verdict);
+                                } else {
+                                    recovered(shard, verdict, handout, sentNs, slotted);
+                                }
+                            } finally {
+                                engine.drainer().settle(shard, node, seq, failure);
+                            }
                         });
         return true;
     }
 
-    private void recovered(Shard shard, Shard.Verdict verdict, Handout handout, long sentNs) {
+    private void recovered(Shard shard, Shard.Verdict verdict, Handout handout, long sentNs, boolean slotted) {
         int count = handout.jobs().size();
         boolean more = handout.next() == 1;
         if (verdict.node.isEmpty()) {
@@ -123,6 +170,9 @@ final class Recovery {
         } else if (count == 0) {
             verdict.offset += PAGE;
         }
+        if (handout.skipped() > 0) {
+            telemetry.count(Counter.SKIPPED_NEWER, shard.id.topic(), handout.skipped());
+        }
         if (count > 0) {
             telemetry.count(Counter.RECOVERED, shard.id.topic(), count);
             log.info(
@@ -130,7 +180,7 @@ final class Recovery {
                     shard,
                     count,
                     verdict.node.isEmpty() ? "past their deadline" : "of_node=" + verdict.node);
-            engine.handlers().accept(shard, handout.jobs(), sentNs);
+            engine.handlers().accept(shard, handout.jobs(), sentNs, slotted);
         }
     }
 }

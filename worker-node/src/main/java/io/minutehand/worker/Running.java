@@ -15,12 +15,16 @@ final class Running implements Runnable, JobContext {
     private final HandlerPool pool;
     private final long timeoutNs;
 
+    /** By the settings when it was handed out: a later change of the topic must not leave it half one way, half the other. */
+    private final boolean atMostOnce;
+
     /** nanoTime until which the job is this node's, if no extension is answered. Written by the node's thread. */
     private volatile long deadlineNs;
 
     private volatile boolean lost;
     private volatile long startedNs;
     private volatile long startedUs;
+    private volatile boolean returned;
 
     /** The thread of the handler while it runs; guarded by this. */
     private @Nullable Thread thread;
@@ -28,18 +32,30 @@ final class Running implements Runnable, JobContext {
     /** Only the node's thread touches these. */
     boolean timedOut;
 
+    /** Whether the handler ignored its interrupt. */
     boolean stuck;
+
+    /** Whether the outcome is decided: what the handler does after that counts for nothing. */
     boolean ended;
-    boolean slotFreed;
+
+    /** Whether Redis knows the job as done although it was not run yet. */
+    boolean acked;
+
+    /** Whether it holds a slot. */
+    boolean slotted;
+
+    /** nanoTime of the last question for an extension, or of the handout. */
     long extendedNs;
 
-    Running(Shard shard, HandedJob handed, HandlerPool pool, long handedNs) {
+    Running(Shard shard, HandedJob handed, HandlerPool pool, long handedNs, boolean slotted) {
         this.shard = shard;
         this.handed = handed;
         this.pool = pool;
-        this.timeoutNs = shard.topic().timeout().toNanos();
+        this.slotted = slotted;
+        this.timeoutNs = shard.topic().timeoutNs();
+        this.atMostOnce = shard.topic().settings().delivery() == Delivery.AT_MOST_ONCE;
         this.extendedNs = handedNs;
-        this.deadlineNs = handedNs + shard.topic().settings().visibility().toNanos();
+        this.deadlineNs = handedNs + shard.topic().visibilityNs();
     }
 
     Shard shard() {
@@ -54,24 +70,38 @@ final class Running implements Runnable, JobContext {
         return handed.job();
     }
 
+    boolean atMostOnce() {
+        return atMostOnce;
+    }
+
     boolean lost() {
         return lost;
+    }
+
+    /** Whether nobody but this node, under this id, can have had the job until now. */
+    boolean nobodyElses(String nodeId, long nowNs) {
+        return !lost && nowNs - deadlineNs < 0 && handed.receipt().node().equals(nodeId);
     }
 
     boolean started() {
         return startedNs != 0;
     }
 
+    /** Whether a thread is in the handler now. */
+    boolean inHandler() {
+        return started() && !returned;
+    }
+
+    /** Whether the handler runs, and for longer than it may. */
     boolean timeIsOver(long nowNs) {
-        return started() && nowNs - startedNs >= timeoutNs;
+        return started() && !returned && nowNs - startedNs >= timeoutNs;
     }
 
     void extended(long sentNs) {
-        extendedNs = sentNs;
-        deadlineNs = sentNs + shard.topic().settings().visibility().toNanos();
+        deadlineNs = sentNs + shard.topic().visibilityNs();
     }
 
-    /** The receipt is no longer good: the handler is told to stop, its outcome counts for nothing. */
+    /** The job is no longer this node's: the handler is told to stop, or not started, and its outcome counts for nothing. */
     void lose() {
         lost = true;
         interrupt();
@@ -109,7 +139,8 @@ final class Running implements Runnable, JobContext {
             thrown = failure;
         } finally {
             setThread(null);
-            pool.ended(this, ran, thrown);
+            returned = true;
+            pool.returned(this, ran, thrown);
         }
     }
 
@@ -174,13 +205,12 @@ final class Running implements Runnable, JobContext {
 
     @Override
     public boolean isStillMine() {
-        boolean acknowledged = shard.topic().settings().delivery() == Delivery.AT_MOST_ONCE;
-        return !lost && (acknowledged || System.nanoTime() - deadlineNs < 0);
+        return !lost && (atMostOnce || System.nanoTime() - deadlineNs < 0);
     }
 
     @Override
     public String toString() {
-        return "topic=" + topic() + " job=" + id() + " business_id=" + businessId() + " attempt=" + attempt()
-                + " delivery=" + delivery();
+        return "topic=" + topic() + " job=" + id() + " business_id=" + OneLine.of(businessId()) + " attempt="
+                + attempt() + " delivery=" + delivery();
     }
 }

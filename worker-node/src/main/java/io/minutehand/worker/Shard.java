@@ -33,9 +33,11 @@ final class Shard {
         /** nanoTime of the last hint: an answer asked for earlier must not hide it. */
         long hintNs;
 
-        Lease(BucketId bucket, long trustedUntilNs) {
+        Lease(BucketId bucket, long trustedUntilNs, long claimedNs) {
             this.bucket = bucket;
             this.trustedUntilNs = trustedUntilNs;
+            // Before any question: there was no hint yet, whatever the origin of nanoTime.
+            this.hintNs = claimedNs - 1;
         }
 
         /** Takes an answer over that was asked for at {@code askedNs}, unless a hint came since and is sooner. */
@@ -67,8 +69,11 @@ final class Shard {
     /** Leases by minute. */
     final TreeMap<Long, Lease> held = new TreeMap<>();
 
-    /** Minutes being claimed, and minutes not to be claimed until a nanoTime. */
-    final Map<Long, Long> avoided = new HashMap<>();
+    /** nanoTime at which minutes were last asked for: being claimed, or another's a moment ago. */
+    final Map<Long, Long> claimedNs = new HashMap<>();
+
+    /** Minutes that are left to other nodes, until a nanoTime. */
+    final Map<Long, Long> left = new HashMap<>();
 
     /** With rank above 0: minutes seen with jobs that nobody may be draining. */
     List<Long> suspected = List.of();
@@ -76,7 +81,7 @@ final class Shard {
     final Deque<Verdict> verdicts = new ArrayDeque<>();
 
     /** Jobs handled and not yet acknowledged to Redis. */
-    List<Running> acks = new ArrayList<>();
+    final List<Running> acks = new ArrayList<>();
 
     final DueTimer.Timer drainTimer;
     final DueTimer.Timer lookTimer;
@@ -96,14 +101,26 @@ final class Shard {
     /** Whether a pop or recover is under way: one at a time, or a replay could not tell them apart. */
     boolean calling;
 
+    /** The lease that a pop is under way for. */
+    @Nullable
+    Lease popping;
+
     boolean looking;
+
+    /** Whether the last look saw minutes with jobs that have begun or begin soon. */
+    boolean populated;
+
+    /** Whether a look was asked for while one was under way. */
+    boolean lookAgain;
+
     boolean acking;
     boolean overdue;
 
     /** nanoTime since when every call was answered; Long.MAX_VALUE while one was not. */
     long reachableSinceNs = Long.MAX_VALUE;
 
-    long lastActiveNs;
+    /** nanoTime of the last pop that found something, or of the beginning. */
+    long lastActiveNs = System.nanoTime();
 
     @Nullable
     Runnable unsubscribe;
@@ -115,7 +132,7 @@ final class Shard {
         this.topic = topic;
         this.clock = clock;
         this.drainTimer = timer.timer(() -> engine.drainer().pump(this));
-        this.lookTimer = timer.timer(() -> engine.claims().look(this));
+        this.lookTimer = timer.timer(() -> engine.looks().look(this));
         this.ackTimer = timer.timer(() -> engine.completions().flush(this));
     }
 

@@ -2,9 +2,11 @@ package io.minutehand.worker;
 
 import io.minutehand.core.store.StoreException;
 import io.minutehand.core.telemetry.Telemetry;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +55,7 @@ final class StoreCalls {
             Answer<T> answer,
             int tries,
             long pauseMs) {
-        call.get().whenComplete((value, thrown) -> {
+        call.get().whenComplete(guarded((value, thrown) -> {
             if (thrown == null) {
                 answer.take(value, null, tries);
                 return;
@@ -67,12 +69,24 @@ final class StoreCalls {
             long nextPauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
             timer.timer(() -> attempt(topic, wanted, call, answer, tries + 1, nextPauseMs))
                     .setAt(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drawnMs));
-        });
+        }));
+    }
+
+    /** What takes an answer, so that a defect in it is told: a future would swallow it. */
+    static <T> BiConsumer<@Nullable T, @Nullable Throwable> guarded(
+            BiConsumer<@Nullable T, @Nullable Throwable> taker) {
+        return (value, thrown) -> {
+            try {
+                taker.accept(value, thrown);
+            } catch (Throwable defect) {
+                log.error("store: an answer could not be taken", defect);
+            }
+        };
     }
 
     /** Counts and tells of a failed call. */
-    StoreException failed(String topic, Throwable thrown) {
-        StoreException failure = StoreException.of(thrown);
+    StoreException failed(String topic, @Nullable Throwable thrown) {
+        StoreException failure = StoreException.of(Objects.requireNonNull(thrown, "thrown"));
         telemetry.count(Telemetry.Counter.STORE_ERRORS, topic, 1);
         limiter.log(left ->
                 log.warn("store: call failed kind={} cause=\"{}\"{}", failure.kind(), failure.getMessage(), left));

@@ -31,7 +31,7 @@ public record TopicOptions(
         if (concurrency < 0) {
             throw new IllegalArgumentException("concurrency=" + concurrency + ", allowed is 0 (all slots) or more");
         }
-        if (timeout != null && timeout.toMillis() < 1) {
+        if (timeout != null && timeout.compareTo(Duration.ofMillis(1)) < 0) {
             throw new IllegalArgumentException("timeout=" + timeout + ", allowed is 1 ms or more");
         }
     }

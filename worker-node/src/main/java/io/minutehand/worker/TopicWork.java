@@ -1,6 +1,8 @@
 package io.minutehand.worker;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectReader;
 import io.minutehand.core.job.RetryPolicy;
 import io.minutehand.core.topic.StoredTopic;
@@ -20,10 +22,27 @@ final class TopicWork {
     static final class UndecodableException extends Exception {
         private static final long serialVersionUID = 1L;
 
-        UndecodableException(IOException cause) {
-            super(cause.getMessage(), cause);
+        UndecodableException(Exception cause) {
+            super("payload cannot be decoded: " + where(cause), cause);
+        }
+
+        /** What is wrong and where, without a word of the payload: its values are nobody's business in logs. */
+        private static String where(Exception cause) {
+            StringBuilder text = new StringBuilder(cause.getClass().getSimpleName());
+            if (cause instanceof JsonMappingException mapping
+                    && !mapping.getPath().isEmpty()) {
+                text.append(" at ").append(mapping.getPathReference());
+            }
+            if (cause instanceof JsonProcessingException json && json.getLocation() != null) {
+                text.append(" line ").append(json.getLocation().getLineNr());
+                text.append(" column ").append(json.getLocation().getColumnNr());
+            }
+            return text.toString();
         }
     }
+
+    /** Longest time that this node counts with: sums with {@code nanoTime} must not overflow. */
+    private static final Duration LONGEST = Duration.ofDays(3653);
 
     private final String topic;
     private final TopicOptions options;
@@ -31,11 +50,12 @@ final class TopicWork {
     private volatile TopicSettings settings = TopicSettings.defaults();
     private volatile long epoch;
 
-    /** Slots in use; only the node's thread touches this and the next two. */
+    /** Slots in use; only the node's thread touches this and the next three. */
     private int used;
 
     private long starvedSinceNs;
     private boolean shed;
+    private long shedSinceNs;
 
     TopicWork(String topic, TopicOptions options, Call call) {
         this.topic = topic;
@@ -53,7 +73,7 @@ final class TopicWork {
             T value;
             try {
                 value = typed.readValue(payload);
-            } catch (IOException undecodable) {
+            } catch (IOException | RuntimeException undecodable) {
                 throw new UndecodableException(undecodable);
             }
             handler.handle(value, job);
@@ -99,6 +119,25 @@ final class TopicWork {
         return own == null ? settings.handlerTimeout() : own;
     }
 
+    /** How long a handler may run, ns. */
+    long timeoutNs() {
+        return ns(timeout());
+    }
+
+    /** How long a job may stay with this node unless it is extended, ns. */
+    long visibilityNs() {
+        return ns(settings.visibility());
+    }
+
+    private static long ns(Duration duration) {
+        return (duration.compareTo(LONGEST) > 0 ? LONGEST : duration).toNanos();
+    }
+
+    /** Handlers at once on a node with so many slots. */
+    int capacity(int slots) {
+        return options.concurrency() == 0 ? slots : Math.min(slots, options.concurrency());
+    }
+
     int used() {
         return used;
     }
@@ -116,12 +155,19 @@ final class TopicWork {
         starvedSinceNs = ns;
     }
 
+    /** Whether this node says that it cannot take jobs of the topic now, for lack of free slots. */
     boolean shed() {
         return shed;
     }
 
-    void shed(boolean value) {
+    long shedSinceNs() {
+        return shedSinceNs;
+    }
+
+    void shed(boolean value, long nowNs) {
         shed = value;
+        shedSinceNs = nowNs;
+        starvedSinceNs = 0;
     }
 
     @Nullable

@@ -53,7 +53,7 @@ public final class WorkerNode implements AutoCloseable {
         this.ownsConnection = builder.connection == null;
         this.recorders = new Recorders();
         this.timer = new DueTimer("minutehand-" + builder.name);
-        Telemetry telemetry = builder.telemetry == null ? recorders : new Both(recorders, builder.telemetry);
+        Telemetry telemetry = builder.telemetry == null ? recorders : new BothTelemetries(recorders, builder.telemetry);
         this.engine = new NodeEngine(
                 connection,
                 timer,
@@ -81,8 +81,8 @@ public final class WorkerNode implements AutoCloseable {
         started.join();
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(JOIN_SECONDS);
         while (!onNode(() -> engine.membership().joined(), false)) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                log.warn("node: not a member yet, trying on name={} redis={}", name(), connection);
+            if (System.nanoTime() - deadlineNs > 0 || Thread.currentThread().isInterrupted()) {
+                log.warn("node: not a member yet, trying on name={} redis={}", engine.name(), connection);
                 return;
             }
             java.util.concurrent.locks.LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
@@ -133,7 +133,8 @@ public final class WorkerNode implements AutoCloseable {
     /**
      * Stops gracefully and waits for it: takes nothing more, gives leases and waiting jobs back, lets handlers finish for the grace (then interrupts
      * them and hands their jobs back, without counting an attempt), acknowledges, leaves the membership, closes the
-     * connection. Returns within grace + 4 s. Calling it again waits for the first call.
+     * connection. Returns within grace + 4 s; at once when the thread is interrupted, and then what was in flight runs on another node after its
+     * deadline. Calling it again waits for the first call.
      */
     @Override
     public void close() {
@@ -163,27 +164,6 @@ public final class WorkerNode implements AutoCloseable {
             }
             timer.close();
             closed.complete(null);
-        }
-    }
-
-    /** Sends measurements to the node's own recorders and to the user's telemetry. */
-    private record Both(Telemetry own, Telemetry users) implements Telemetry {
-        @Override
-        public void count(Counter counter, String topic, long events) {
-            own.count(counter, topic, events);
-            users.count(counter, topic, events);
-        }
-
-        @Override
-        public void lateness(String topic, long latenessUs) {
-            own.lateness(topic, latenessUs);
-            users.lateness(topic, latenessUs);
-        }
-
-        @Override
-        public void handlerTime(String topic, long elapsedUs) {
-            own.handlerTime(topic, elapsedUs);
-            users.handlerTime(topic, elapsedUs);
         }
     }
 
@@ -292,9 +272,9 @@ public final class WorkerNode implements AutoCloseable {
         }
 
         /**
-         * Connects and starts; returns when the node is a member (or after 5 s, and then goes on trying).
+         * Connects and starts; returns when the node is a member (or after 5 s, or when the thread is interrupted, and then goes on trying).
          *
-         * @throws IllegalArgumentException when there is no handler, or no Redis was named
+         * @throws IllegalArgumentException when there is no handler, no Redis was named, or two were
          * @throws io.minutehand.core.store.StoreException when Redis refuses or cannot be reached
          */
         public WorkerNode start() {
@@ -302,11 +282,21 @@ public final class WorkerNode implements AutoCloseable {
                 throw new IllegalArgumentException("node " + name + " has no handler; add one with handle(topic, ...)");
             }
             WorkerNode node = new WorkerNode(this, open());
-            node.start();
+            try {
+                node.start();
+            } catch (RuntimeException | Error failure) {
+                node.close();
+                throw failure;
+            }
             return node;
         }
 
         private StoreConnection open() {
+            if (connection != null && (redis != null || namespace != null)) {
+                throw new IllegalArgumentException(
+                        "node " + name
+                                + " was given a connection and also redis(...) or namespace(...), which a connection has already");
+            }
             if (connection != null) {
                 return connection;
             }

@@ -7,13 +7,13 @@ import java.time.Duration;
  *
  * @param slots handlers at once, 1 to 10,000
  * @param lease how long a bucket stays claimed without a renewal
- * @param renew how often leases are renewed, at most a third of the lease
- * @param beat how often the node says that it lives
+ * @param renew how often leases are renewed, 10 ms to a third of the lease
+ * @param beat how often the node says that it lives, 10 ms or more
  * @param deadAfter how long a node may be silent before it counts as dead, at least three beats
  * @param claimAhead how long before its minute a bucket is claimed, at least the idle look
- * @param busyLook longest sleep while a shard is busy
+ * @param busyLook longest sleep while a shard is busy, 10 ms or more
  * @param idleLook longest sleep while it is idle, 2.5 s at most (jobs due sooner wake the owner)
- * @param stopGrace how long a stop waits for handlers before they are interrupted
+ * @param stopGrace how long a stop waits for handlers before they are interrupted, 0 to 24 h
  */
 public record WorkerSettings(
         int slots,
@@ -26,7 +26,9 @@ public record WorkerSettings(
         Duration idleLook,
         Duration stopGrace) {
     private static final int MAX_SLOTS = 10_000;
+    private static final Duration SHORTEST = Duration.ofMillis(10);
     private static final Duration LONGEST_IDLE_LOOK = Duration.ofMillis(2500);
+    private static final Duration LONGEST_GRACE = Duration.ofHours(24);
 
     private static final WorkerSettings DEFAULTS = new WorkerSettings(
             64,
@@ -48,24 +50,33 @@ public record WorkerSettings(
         if (slots < 1 || slots > MAX_SLOTS) {
             throw new IllegalArgumentException("slots=" + slots + ", allowed are 1 to " + MAX_SLOTS);
         }
-        if (renew.toMillis() < 10 || renew.multipliedBy(3).compareTo(lease) > 0) {
+        requireShortest("renew", renew);
+        requireShortest("beat", beat);
+        requireShortest("busyLook", busyLook);
+        if (renew.compareTo(lease.dividedBy(3)) > 0) {
             throw new IllegalArgumentException("lease=" + lease + " < 3 x renew=" + renew
-                    + ": two lost renewals would lose the lease; raise lease or lower renew (10 ms or more)");
+                    + ": two lost renewals would lose the lease; raise lease or lower renew");
         }
-        if (beat.toMillis() < 10 || beat.multipliedBy(3).compareTo(deadAfter) > 0) {
+        if (beat.compareTo(deadAfter.dividedBy(3)) > 0) {
             throw new IllegalArgumentException("deadAfter=" + deadAfter + " < 3 x beat=" + beat
-                    + ": a short pause would count as death; raise deadAfter or lower beat (10 ms or more)");
+                    + ": a short pause would count as death; raise deadAfter or lower beat");
         }
         if (claimAhead.compareTo(idleLook) < 0) {
             throw new IllegalArgumentException("claimAhead=" + claimAhead + " < idleLook=" + idleLook
                     + ": a minute could begin unclaimed; raise claimAhead");
         }
-        if (busyLook.toMillis() < 10 || idleLook.compareTo(busyLook) < 0 || idleLook.compareTo(LONGEST_IDLE_LOOK) > 0) {
+        if (idleLook.compareTo(busyLook) < 0 || idleLook.compareTo(LONGEST_IDLE_LOOK) > 0) {
             throw new IllegalArgumentException("busyLook=" + busyLook + " idleLook=" + idleLook
-                    + ", allowed is 10 ms <= busyLook <= idleLook <= " + LONGEST_IDLE_LOOK);
+                    + ", allowed is busyLook <= idleLook <= " + LONGEST_IDLE_LOOK);
         }
-        if (stopGrace.isNegative()) {
-            throw new IllegalArgumentException("stopGrace=" + stopGrace + " is negative");
+        if (stopGrace.isNegative() || stopGrace.compareTo(LONGEST_GRACE) > 0) {
+            throw new IllegalArgumentException("stopGrace=" + stopGrace + ", allowed are 0 to " + LONGEST_GRACE);
+        }
+    }
+
+    private static void requireShortest(String name, Duration value) {
+        if (value.compareTo(SHORTEST) < 0) {
+            throw new IllegalArgumentException(name + "=" + value + ", allowed are 10 ms or more");
         }
     }
 

@@ -15,6 +15,7 @@ import io.minutehand.core.write.JobWriter;
 import io.minutehand.core.write.TopicRegistry;
 import io.minutehand.core.write.WriteResult;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +33,8 @@ final class Jobs implements AutoCloseable {
     private final StoredTopic topic;
 
     Jobs(RedisOptions redis, String topicName, TopicSettings settings) {
-        connection = StoreConnection.open(redis);
+        // Long, for machines that do much else: nothing here is about lost replies.
+        connection = StoreConnection.open(redis.withReplyTimeout(Duration.ofSeconds(5)));
         store = connection.jobs(executor);
         TopicRegistry registry = new TopicRegistry(connection.cluster(executor), Map.of(topicName, settings), false);
         writer = new JobWriter(store, registry, executor);
@@ -48,6 +50,23 @@ final class Jobs implements AutoCloseable {
         return store.clock(new ShardId(topic.topic(), 0)).nowMs();
     }
 
+    String topic() {
+        return topic.topic();
+    }
+
+    int shards() {
+        return topic.settings().shards();
+    }
+
+    StoreConnection connection() {
+        return connection;
+    }
+
+    /** Changes the topic's settings in Redis, as an administrator would. */
+    void change(TopicSettings settings) {
+        connection.cluster(executor).change(topic, settings, deadline()).join();
+    }
+
     ShardId shardOf(String id) {
         return new ShardId(topic.topic(), ShardMap.shardOf(id, topic.settings().shards()));
     }
@@ -57,7 +76,10 @@ final class Jobs implements AutoCloseable {
     }
 
     static NewJob job(String id, long dueMs, String payload) {
-        byte[] bytes = payload.getBytes(StandardCharsets.UTF_8);
+        return job(id, dueMs, payload.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static NewJob job(String id, long dueMs, byte[] bytes) {
         return new NewJob(
                 id,
                 dueMs,
@@ -67,11 +89,22 @@ final class Jobs implements AutoCloseable {
                 0);
     }
 
+    /** Schedules a job that is due now. */
+    WriteResult now(String id) {
+        return schedule(id, nowMs(), "{}");
+    }
+
     List<WriteResult> scheduleAll(List<NewJob> jobs) {
         List<WriteResult> results = new ArrayList<>();
-        for (int from = 0; from < jobs.size(); from += 200) {
-            results.addAll(writer.write(topic, jobs.subList(from, Math.min(jobs.size(), from + 200)), deadline())
-                    .join());
+        int from = 0;
+        while (from < jobs.size()) {
+            int to = from;
+            for (int bytes = 0; to < jobs.size() && to < from + 200 && (to == from || bytes < 800_000); to++) {
+                bytes += jobs.get(to).body().length;
+            }
+            results.addAll(
+                    writer.write(topic, jobs.subList(from, to), deadline()).join());
+            from = to;
         }
         return results;
     }
@@ -103,6 +136,19 @@ final class Jobs implements AutoCloseable {
 
     private ShardStats stats(int shard) {
         return store.stats(new ShardId(topic.topic(), shard)).join();
+    }
+
+    long dead() {
+        long sum = 0;
+        for (int i = 0; i < topic.settings().shards(); i++) {
+            sum += stats(i).dead();
+        }
+        return sum;
+    }
+
+    /** Jobs that are done, or dead letters. */
+    long ended() {
+        return counter("done") + dead();
     }
 
     /** Accepted jobs that no shard can account for: 0 or something is lost. */

@@ -1,0 +1,77 @@
+package io.minutehand.worker;
+
+import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.write.TopicRegistry;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The settings of the topics that this node handles, as Redis holds them: declared at the start, read again every few seconds, declared again when
+ * Redis may have come back empty. Only the node's thread touches this.
+ */
+final class TopicWatch {
+    private static final Logger log = LoggerFactory.getLogger(TopicWatch.class);
+    private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long CALL_DEADLINE_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private final TopicRegistry registry;
+    private final NodeEngine engine;
+    private final DueTimer.Timer timer;
+
+    TopicWatch(TopicRegistry registry, NodeEngine engine, DueTimer timer) {
+        this.registry = registry;
+        this.engine = engine;
+        this.timer = timer.timer(this::refresh);
+    }
+
+    void start(long nowNs) {
+        engine.topics().forEach(this::learn);
+        timer.setAt(nowNs + EVERY_NS);
+    }
+
+    void stop() {
+        timer.cancel();
+    }
+
+    /** Declares everything again: Redis may know nothing of it. */
+    void declareAgain() {
+        for (TopicWork topic : engine.topics()) {
+            registry.refresh(topic.topic(), deadlineNs())
+                    .whenComplete(StoreCalls.guarded((stored, failure) -> taken(topic, stored, failure)));
+        }
+    }
+
+    private static long deadlineNs() {
+        return System.nanoTime() + CALL_DEADLINE_NS;
+    }
+
+    private void learn(TopicWork topic) {
+        registry.ensure(topic.topic(), deadlineNs())
+                .whenComplete(StoreCalls.guarded((stored, failure) -> taken(topic, stored, failure)));
+    }
+
+    private void taken(TopicWork topic, @Nullable StoredTopic stored, @Nullable Throwable failure) {
+        if (stored == null) {
+            log.warn(
+                    "topic: settings cannot be read yet topic={} cause=\"{}\"",
+                    topic.topic(),
+                    failure == null ? "" : OneLine.of(failure));
+        } else if (!stored.equals(topic.stored())) {
+            engine.learned(topic, stored);
+        }
+    }
+
+    private void refresh() {
+        timer.setAt(System.nanoTime() + EVERY_NS);
+        registry.refreshKnown(deadlineNs()).whenComplete(StoreCalls.guarded((done, failure) -> {
+            if (failure != null) {
+                engine.calls().failed("", failure);
+            }
+            for (TopicWork topic : engine.topics()) {
+                registry.known(topic.topic()).ifPresentOrElse(stored -> taken(topic, stored, null), () -> learn(topic));
+            }
+        }));
+    }
+}
