@@ -21,7 +21,8 @@
 --   OK nowUs then 2 an item:       CREATED -, EXISTS state, CONFLICT state, REPLACED state, RUNNING I, ELSEWHERE minute, NEWER -
 --   (an OOM error before any write when the server is full)
 -- Cost: O(count * log(bucket)).
--- Replay: an identical call answers EXISTS where the first said CREATED or REPLACED, and writes nothing.
+-- Replay: an identical call answers EXISTS where the first said CREATED or REPLACED, and writes nothing. So an id
+--   counts once in a call: a second item is told what became of the first, and not stored.
 -- @include clock
 -- @include record
 -- @include wake
@@ -36,7 +37,7 @@ for at = items, #ARGV, 9 do
 end
 
 local reply = { 'OK', nowUs }
-local planned, fields, scores, earliest, minutes = {}, {}, {}, {}, {}
+local twins, fields, scores, earliest, minutes = {}, {}, {}, {}, {}
 local removed, undead, unended = {}, {}, {}
 local created, revived = 0, 0
 
@@ -45,12 +46,11 @@ local function append(list, first, second)
   list[#list + 1] = second
   return list
 end
-local function answer(status, detail) append(reply, status, detail) end
 
 local function store(at, member, digestNow, bucketKey)
   local due, minute, hash = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), KEYS[records + digit(member)]
   local record = header('P', 1, 0, minute, due, now, digestNow, 0) .. ARGV[at + 8]
-  planned[member] = digestNow
+  twins[member] = { digestNow, 'EXISTS', 'P' }
   fields[hash] = append(fields[hash] or {}, member, record)
   scores[bucketKey] = append(scores[bucketKey] or {}, digits(due), member)
   earliest[bucketKey] = math.min(earliest[bucketKey] or due, due)
@@ -63,38 +63,37 @@ for i = 1, count do
   local bucketKey, from = KEYS[tonumber(ARGV[at + 3])], KEYS[tonumber(ARGV[at + 6])]
   local record = redis.call('HGET', KEYS[records + digit(member)], member)
   local ended = not record and redis.call('GET', KEYS[ends + i - 1])
-  if planned[member] then
-    answer(planned[member] == digestNow and 'EXISTS' or 'CONFLICT', 'P')
+  local state = record and stateOf(record) or ended and string.sub(ended, 1, 1) or '-'
+  local digestThen = record and digestOf(record) or ended and string.sub(ended, 2)
+  local twin, status, detail = twins[member], nil, state
+  if twin then
+    status, detail = twin[2] == 'EXISTS' and twin[1] ~= digestNow and 'CONFLICT' or twin[2], twin[3]
   elseif record and not readable(record) then
-    answer('NEWER', '-')
-  elseif record and digestOf(record) == digestNow then
-    answer('EXISTS', stateOf(record))
-  elseif ended and string.sub(ended, 2) == digestNow then
-    answer('EXISTS', string.sub(ended, 1, 1))
-  elseif (record or ended) and not replace then
-    answer('CONFLICT', record and stateOf(record) or string.sub(ended, 1, 1))
-  elseif record and stateOf(record) == 'I' then
-    answer('RUNNING', 'I')
-  elseif record and stateOf(record) == 'P' and ARGV[at + 7] ~= digits(minuteOf(record)) then
-    answer('ELSEWHERE', digits(minuteOf(record)))
+    status, detail = 'NEWER', '-'
+  elseif digestThen == digestNow then
+    status = 'EXISTS'
+  elseif digestThen and not replace then
+    status = 'CONFLICT'
+  elseif state == 'I' then
+    status = 'RUNNING'
+  elseif state == 'P' and ARGV[at + 7] ~= digits(minuteOf(record)) then
+    status, detail = 'ELSEWHERE', digits(minuteOf(record))
   else
-    if record and stateOf(record) == 'P' then
-      if from ~= bucketKey then
-        removed[from] = removed[from] or { minute = ARGV[at + 7] }
-        table.insert(removed[from], member)
-      end
-      answer('REPLACED', 'P')
-    elseif record then
+    status = digestThen and 'REPLACED' or 'CREATED'
+    if state == 'P' and from ~= bucketKey then
+      removed[from] = removed[from] or { minute = ARGV[at + 7] }
+      table.insert(removed[from], member)
+    elseif state == 'X' then
       undead[#undead + 1] = member
       revived = revived + 1
-      answer('REPLACED', 'X')
-    else
+    elseif state ~= 'P' then
       created = created + 1
       if ended then unended[#unended + 1] = KEYS[ends + i - 1] end
-      answer(ended and 'REPLACED' or 'CREATED', ended and string.sub(ended, 1, 1) or '-')
     end
     store(at, member, digestNow, bucketKey)
   end
+  append(reply, status, detail)
+  twins[member] = twins[member] or { digestNow, status, detail }
 end
 
 local wakes, emptied, sizes = {}, {}, {}

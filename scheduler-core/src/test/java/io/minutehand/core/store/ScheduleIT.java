@@ -222,6 +222,25 @@ class ScheduleIT {
     }
 
     @Test
+    void shouldChangeNothingByARepeatOfACallThatNamesAnIdTwice() {
+        store.schedule(newJob("a", 0));
+        NewJob same = new NewJob("a", START_MS, digest("1"), true, body("body"), START_MINUTE);
+        NewJob other = replacement("a", 0, "2", 0);
+        List<Item> first = new ArrayList<>();
+
+        assertThat(store.changesOf(() -> first.addAll(schedule(same, other))))
+                .as("its second item is not stored")
+                .isEmpty();
+
+        assertThat(first)
+                .containsExactly(new Item(EXISTS, JobState.PENDING, 0), new Item(CONFLICT, JobState.PENDING, 0));
+        assertThat(store.changesOf(() -> assertThat(schedule(same, other)).isEqualTo(first)))
+                .isEmpty();
+        NewJob elsewhere = replacement("a", 0, "3", 7);
+        assertThat(schedule(elsewhere, other)).containsOnly(new Item(ELSEWHERE, null, START_MINUTE));
+    }
+
+    @Test
     @Replies("schedule STALE_SETTINGS")
     void shouldStoreNothingForAnotherEpoch() {
         assertThat(store.changesOf(() -> {

@@ -276,7 +276,7 @@ final class ShardImage {
         return ShardMap.memberOf(id).equals(member) ? id : "!" + member;
     }
 
-    private static String shownReceipt(String receipt) {
+    static String shownReceipt(String receipt) {
         int at = receipt.indexOf(':', receipt.indexOf(':') + 1) + 1;
         return at <= 0 || at >= receipt.length() ? receipt : receipt.substring(0, at) + shown(receipt.substring(at));
     }
