@@ -34,7 +34,7 @@ public final class Checker {
 
     private final Rules rules;
     private final Map<String, Trace> traces = new HashMap<>();
-    /** Topic and node names, each kept once: they are read again with every line. */
+    /** Topic and node names, each kept once, for they are read again with every line; ids are kept once likewise. */
     private final Map<String, String> names = new HashMap<>();
 
     /**
@@ -85,11 +85,13 @@ public final class Checker {
                     start.errorUs(),
                     start.wallUs()));
         } else if (entry instanceof End end) {
-            trace(end.id()).ends.add(end);
+            Trace trace = trace(end.id());
+            trace.ends.add(
+                    new End(trace.id, end.attempt(), end.delivery(), kept(end.node()), end.result(), end.atUs()));
         } else if (entry instanceof Dead dead) {
             Trace trace = trace(dead.id());
             trace.nameTopic(kept(dead.topic()));
-            trace.deaths.add(dead);
+            trace.deaths.add(new Dead(trace.id, trace.topic, dead.attempt(), kept(dead.node()), dead.atUs()));
         } else if (entry instanceof Intent intent) {
             Trace trace = trace(intent.id());
             trace.nameTopic(kept(intent.topic()));

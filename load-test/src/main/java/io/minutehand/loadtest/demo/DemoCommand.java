@@ -1,7 +1,10 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.core.store.StoreException;
+import io.minutehand.redis.RedisReplyException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
@@ -11,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -53,7 +57,7 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--jobs",
             paramLabel = "N",
-            description = "Jobs to schedule after the warm-up, 1 to 10,000,000 (default ${DEFAULT-VALUE}).")
+            description = "Jobs to schedule after the warm-up, 1 to 1,000,000 (default ${DEFAULT-VALUE}).")
     private int jobs = 10_000;
 
     @Option(names = "--rate", paramLabel = "N", description = "Jobs due in a second (default ${DEFAULT-VALUE}).")
@@ -123,9 +127,15 @@ public final class DemoCommand implements Callable<Integer> {
         } catch (InvalidRunException e) {
             error(e.getMessage());
             return INVALID;
-        } catch (IllegalStateException | java.io.UncheckedIOException e) {
+        } catch (IllegalArgumentException e) {
             error(e.getMessage());
-            return 1;
+            return ExitCode.USAGE;
+        } catch (RedisReplyException | StoreException e) {
+            error("Redis refused: " + e.getMessage());
+            return ExitCode.SOFTWARE;
+        } catch (IllegalStateException | UncheckedIOException e) {
+            error(e.getMessage());
+            return ExitCode.SOFTWARE;
         }
     }
 

@@ -71,14 +71,19 @@ final class DemoRun implements AutoCloseable {
         this.progress =
                 new Progress(options.topics().stream().map(DemoTopic::topic).toList());
         this.stage = Stage.set(options);
-        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            this.producer = Producer.connect(stage, options);
+        } catch (RuntimeException e) {
+            stage.close();
+            throw e;
+        }
         this.tail = new LedgerTail(stage.workDir());
         this.fleet = new Fleet(
                 stage.home(),
                 stage.workDir(),
                 Map.of(RedisSource.ADDRESS_VARIABLE, stage.redis().uri()),
                 this::workerArguments);
-        this.producer = Producer.connect(stage, options);
+        Runtime.getRuntime().addShutdownHook(hook);
     }
 
     /** Runs the demo. Returns the exit status. */

@@ -12,8 +12,8 @@ import java.util.Set;
  * scheduled at once, but not in one burst.
  */
 final class Plan {
-    /** Most jobs of a run: its number has 24 bits in the packed order. */
-    static final int MOST_JOBS = 10_000_000;
+    /** Most jobs of a run: what the memory of one process holds of them at the end. Fewer than 2^24, for the packed order. */
+    static final int MOST_JOBS = 1_000_000;
 
     /** Between the first schedule call and the first due time. */
     static final long LEAD_IN_US = 3_000_000;

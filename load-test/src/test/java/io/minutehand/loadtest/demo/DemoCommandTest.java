@@ -62,7 +62,7 @@ class DemoCommandTest {
             value = {
                 "--nodes=0 | --nodes=0 is not allowed; it must be 1 to 32",
                 "--nodes=33 | 1 to 32",
-                "--jobs=0 | --jobs=0 is not allowed; it must be 1 to 10000000",
+                "--jobs=0 | --jobs=0 is not allowed; it must be 1 to 1000000",
                 "--jobs=many | --jobs",
                 "--rate=0 | --rate=0.0 is not allowed",
                 "--shards=257 | 1 to 256",
