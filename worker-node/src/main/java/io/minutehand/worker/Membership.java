@@ -62,6 +62,7 @@ final class Membership {
     private long joinedNs;
     private boolean beating;
     private boolean leaving;
+    private long beats;
     private int version = 1;
     private long describedNs;
     private boolean described;
@@ -92,6 +93,11 @@ final class Membership {
 
     boolean joined() {
         return joined;
+    }
+
+    /** Beats that were answered since the start. */
+    long beats() {
+        return beats;
     }
 
     void start(long nowNs) {
@@ -200,6 +206,7 @@ final class Membership {
     }
 
     private void answered(long sentNs, Map<String, Long> scores) {
+        beats++;
         long nowNs = time.nowNs();
         long longestGapNs = settings.beat().multipliedBy(5).dividedBy(2).toNanos();
         if (nowNs - lastAnswerNs > longestGapNs && joined) {
