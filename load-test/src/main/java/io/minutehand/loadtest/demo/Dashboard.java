@@ -12,6 +12,9 @@ import java.util.List;
 
 /** Draws the screen of the demo: 80 columns, and as many lines as it needs up to the height of the terminal. */
 final class Dashboard {
+    /** Columns that it needs. */
+    static final int COLUMNS = 80;
+
     private static final int BAR = 48;
 
     private static final String RESET = "\u001b[0m";

@@ -136,6 +136,10 @@ public final class DemoCommand implements Callable<Integer> {
         } catch (IllegalStateException | UncheckedIOException e) {
             error(e.getMessage());
             return ExitCode.SOFTWARE;
+        } catch (IOException e) {
+            // Its message is often no more than a file's name.
+            error(e.toString());
+            return ExitCode.SOFTWARE;
         }
     }
 
@@ -179,7 +183,7 @@ public final class DemoCommand implements Callable<Integer> {
                 json,
                 workDir,
                 keepKeys,
-                !plain && Terminal.isTerminal(),
+                !plain && Terminal.isTerminal() && Terminal.columns() >= Dashboard.COLUMNS,
                 Terminal.hasColour());
     }
 

@@ -8,10 +8,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** The worker processes of a demo, in the order of their start. */
 final class Fleet {
@@ -75,12 +77,14 @@ final class Fleet {
         }
     }
 
+    /** What a worker said last: of a stack trace the root cause, which is the last line that is not indented. */
     private String lastLine(WorkerProcess worker) {
         for (String suffix : List.of(".err.log", ".log")) {
-            try {
-                List<String> lines = Files.readAllLines(workDir.resolve(worker.name() + suffix));
-                if (!lines.isEmpty()) {
-                    return lines.get(lines.size() - 1);
+            try (Stream<String> lines = Files.lines(workDir.resolve(worker.name() + suffix))) {
+                Optional<String> last = lines.filter(line -> !line.isBlank() && !Character.isWhitespace(line.charAt(0)))
+                        .reduce((before, after) -> after);
+                if (last.isPresent()) {
+                    return last.get();
                 }
             } catch (IOException e) {
                 // It did not come as far as a log.

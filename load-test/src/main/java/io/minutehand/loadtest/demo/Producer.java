@@ -46,6 +46,7 @@ final class Producer implements AutoCloseable {
     private volatile @Nullable Thread scheduling;
     private volatile long firstCallNs;
     private volatile boolean allCalled;
+    private volatile @Nullable RuntimeException failure;
 
     private Producer(JobRouter router, LedgerWriter ledger, RedisClock clock, OrderTable orders) {
         this.router = router;
@@ -98,8 +99,16 @@ final class Producer implements AutoCloseable {
         return firstCallUs + plan.dueUs(0);
     }
 
-    /** Returns whether all calls of the plan are made and answered. */
+    /**
+     * Returns whether all calls of the plan are made and answered.
+     *
+     * @throws IllegalStateException if they cannot be made
+     */
     boolean isFinished() {
+        RuntimeException broken = failure;
+        if (broken != null) {
+            throw new IllegalStateException("the producer failed: " + broken.getMessage(), broken);
+        }
         return allCalled && unanswered.get() == 0;
     }
 
@@ -118,6 +127,7 @@ final class Producer implements AutoCloseable {
             allCalled = true;
         } catch (RuntimeException e) {
             LOG.error("demo: producer failed", e);
+            failure = e;
         }
     }
 

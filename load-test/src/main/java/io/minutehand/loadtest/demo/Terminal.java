@@ -7,10 +7,12 @@ import java.util.Locale;
 
 /**
  * What this process writes to. The launcher knows best and says so with the system properties
- * {@code minutehand.terminal} (true or false) and {@code minutehand.terminal.lines}; without it the JVM is asked.
+ * {@code minutehand.terminal} (true or false) and {@code minutehand.terminal.size} (lines, a blank, columns); without it
+ * the JVM is asked.
  */
 final class Terminal {
     private static final int USUAL_LINES = 24;
+    private static final int LEAST_LINES = 16;
 
     private Terminal() {}
 
@@ -31,9 +33,19 @@ final class Terminal {
                 : new PlainView(System.out);
     }
 
+    static int columns() {
+        return size(1, Dashboard.COLUMNS);
+    }
+
     private static int lines() {
-        int lines = Integer.getInteger("minutehand.terminal.lines", USUAL_LINES);
-        return lines < 10 ? USUAL_LINES : lines;
+        int lines = size(0, USUAL_LINES);
+        return lines < LEAST_LINES ? USUAL_LINES : lines;
+    }
+
+    private static int size(int field, int usual) {
+        String[] size = System.getProperty("minutehand.terminal.size", "").split(" ", -1);
+        // A terminal that does not know its size says 0.
+        return size.length == 2 && size[field].matches("[1-9]\\d{0,4}") ? Integer.parseInt(size[field]) : usual;
     }
 
     private static boolean isUnicode() {
