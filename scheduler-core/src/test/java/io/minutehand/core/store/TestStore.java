@@ -41,6 +41,10 @@ final class TestStore implements AutoCloseable {
     static final Duration VISIBILITY = Duration.ofSeconds(30);
     static final Duration RETENTION = Duration.ofMinutes(5);
 
+    private static final String EMPTY = """
+            for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end
+            redis.call('HSET', ARGV[2], 'epoch', '1')""";
+
     private static final AtomicInteger NUMBER = new AtomicInteger();
     private static final long RUN = ProcessHandle.current().pid();
     private static final long PATIENCE_S = 20;
@@ -51,11 +55,15 @@ final class TestStore implements AutoCloseable {
     final LeaseStore leases;
     final ClusterStore cluster;
     final Keyspace keys;
+    private final RedisOptions options;
+    private final BinaryOperator<String> edit;
     private final ScriptLibrary library;
     private ShardId shard = new ShardId("none", 0);
 
     private TestStore(RedisInstance instance, RedisOptions options, BinaryOperator<String> edit) {
         this.redis = instance.connect();
+        this.options = options;
+        this.edit = edit;
         this.connection = StoreConnection.open(options, edit);
         this.library = new ScriptLibrary(edit);
         this.keys = connection.keys();
@@ -92,6 +100,11 @@ final class TestStore implements AutoCloseable {
                 instance, options(instance).withReplyTimeout(Duration.ofMillis(300)), (name, text) -> text);
     }
 
+    /** A connection of another process to the same namespace, with the same scripts and clock. */
+    StoreConnection another() {
+        return StoreConnection.open(options, edit);
+    }
+
     /** Options for a server, with a namespace that nobody used. */
     static RedisOptions options(RedisInstance instance) {
         return RedisOptions.of(instance.uri())
@@ -112,12 +125,20 @@ final class TestStore implements AutoCloseable {
         return text.replace(from, to);
     }
 
-    /** A shard of a topic that nobody used, with settings epoch 1, at {@link #START_MS}. */
+    /** A shard of a topic that nobody used, with settings epoch 1, at {@link #START_MS}; the last one goes, or every look would get slower. */
     ShardId freshShard() {
+        emptyShard();
+        redis.call("DEL", keys.ledger(shard));
         shard = new ShardId("topic-" + NUMBER.incrementAndGet(), 0);
         redis.call("HSET", keys.ledger(shard), "epoch", "1");
         now(START_MS);
         return shard;
+    }
+
+    /** Deletes all that the shard holds but its epoch; the time stays as it is. */
+    void emptyShard() {
+        String prefix = keys.namespace() + ":{" + shard + "}:";
+        redis.call("EVAL", EMPTY, 0, prefix + "*", keys.ledger(shard));
     }
 
     ShardId shard() {
