@@ -2,7 +2,6 @@ package io.minutehand.router;
 
 import io.minutehand.router.BufferGate.Entry;
 import io.minutehand.router.Waves.Wave;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /** Lets calls in: counts them for flush and close, and holds their bytes of the buffer until they have their answer. Thread-safe. */
@@ -82,7 +81,7 @@ final class Admission {
     CompletableFuture<Void> close() {
         CompletableFuture<Void> answered = waves.close();
         gate.close();
-        return Objects.requireNonNull(answered);
+        return answered;
     }
 
     long usedBytes() {

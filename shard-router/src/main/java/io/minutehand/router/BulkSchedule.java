@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class BulkSchedule implements WaitingJob.Sink {
     private static final long KEPT_BYTES = 4L * 1024 * 1024;
+
+    /**
+     * Items under way at once: some batches for each of a topic's shards. More would gain nothing, but would keep the jobs of other callers
+     * waiting behind them, and age in their lanes towards their deadlines when Redis is slow.
+     */
+    private static final int WINDOW = 8192;
+
+    /** Answers that are counted before the caller may go on: it is not to be switched in and out for each. */
+    private static final int STEP = 1024;
 
     /** Hands an item over; throws what {@link Admission#admit} does. */
     interface Handover {
@@ -33,8 +44,11 @@ final class BulkSchedule implements WaitingJob.Sink {
     private final Collection<? extends JobSpec<?>> specs;
     private @Nullable ScheduleResult[] results = new ScheduleResult[0];
     private final AtomicInteger open = new AtomicInteger();
+    private final Semaphore window = new Semaphore(WINDOW);
+    private final RouterSettings settings;
 
-    BulkSchedule(JobForms forms, Collection<? extends JobSpec<?>> specs) {
+    BulkSchedule(RouterSettings settings, JobForms forms, Collection<? extends JobSpec<?>> specs) {
+        this.settings = settings;
         this.forms = forms;
         this.specs = specs;
     }
@@ -81,6 +95,7 @@ final class BulkSchedule implements WaitingJob.Sink {
             if (index == results.length) {
                 throw new IllegalStateException("the collection grew while it was read, to more than " + index);
             }
+            room = room && windowOpens();
             if (room) {
                 try {
                     handover.accept(index < kept.size() ? kept.set(index, null) : forms.draft(spec), this, index);
@@ -92,6 +107,19 @@ final class BulkSchedule implements WaitingJob.Sink {
                 answered(index, unsent(spec));
             }
             index++;
+        }
+    }
+
+    /** Waits until few enough items are under way, at most as long as a call may block; one that must not block does not wait. */
+    private boolean windowOpens() {
+        if (settings.onFull() == OnFull.FAIL || window.tryAcquire()) {
+            return true;
+        }
+        try {
+            return window.tryAcquire(settings.blockFor().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 
@@ -115,7 +143,11 @@ final class BulkSchedule implements WaitingJob.Sink {
 
     @SuppressWarnings("NullAway") // all results are there when nothing is open and nothing failed
     private void settled() {
-        if (open.decrementAndGet() == 0) {
+        int left = open.decrementAndGet();
+        if ((results.length - left) % STEP == 0) {
+            window.release(STEP);
+        }
+        if (left == 0) {
             Throwable cause = failure.get();
             if (cause != null) {
                 future.completeExceptionally(cause);

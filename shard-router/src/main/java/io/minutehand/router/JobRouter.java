@@ -148,7 +148,7 @@ public final class JobRouter implements AutoCloseable {
     CompletableFuture<BatchResult> scheduleAll(Route route, Collection<? extends JobSpec<?>> specs) {
         long calledNs = System.nanoTime();
         admission.requireOpen("scheduleAll");
-        BulkSchedule bulk = new BulkSchedule(forms, specs);
+        BulkSchedule bulk = new BulkSchedule(settings, forms, specs);
         bulk.check();
         bulk.handOver((draft, sink, index) -> submit(route, draft, calledNs, sink, index));
         return bulk.future();

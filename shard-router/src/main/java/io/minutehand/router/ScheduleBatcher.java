@@ -209,8 +209,8 @@ final class ScheduleBatcher implements RouterLoop.Duty {
     private void refuse(Arrival call, Throwable refusal) {
         if (call instanceof WaitingJob job) {
             if (job.fail(refusal)) {
-                deliver(job);
                 telemetry.count(Counter.SCHEDULE_FAILED, job.route().topic(), 1);
+                deliver(job);
             }
         } else if (call instanceof WaitingOrder<?> order) {
             open--;
@@ -248,20 +248,19 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             Lane lane, List<WaitingJob> batch, @Nullable List<WriteResult> results, @Nullable Throwable failure) {
         lane.writeEnded();
         mark(lane);
-        String topic = lane.shard().topic();
-        int accepted = 0;
-        Status worst = null;
+        // Counted before it is said, so that who has an answer finds it counted.
         if (results != null) {
+            count(lane, results);
             for (int i = 0; i < batch.size(); i++) {
-                Status status = statusOf(results.get(i).status());
-                accepted += status.accepted() ? 1 : 0;
-                worst = isStoreTrouble(status) ? status : worst;
-                if (batch.get(i).settle(status, results.get(i).state())) {
+                WriteResult result = results.get(i);
+                if (batch.get(i).settle(statusOf(result.status()), result.state())) {
                     deliver(batch.get(i));
                 }
             }
         } else {
             Throwable cause = Causes.of(Objects.requireNonNull(failure));
+            telemetry.count(Counter.SCHEDULE_FAILED, lane.shard().topic(), batch.size());
+            trouble(lane, batch.size(), "refused: " + cause);
             for (WaitingJob job : batch) {
                 if (job.fail(cause)) {
                     deliver(job);
@@ -269,18 +268,25 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             }
         }
         callbacks.wake();
+    }
+
+    private void count(Lane lane, List<WriteResult> results) {
+        int accepted = 0;
+        Status trouble = null;
+        for (WriteResult result : results) {
+            Status status = statusOf(result.status());
+            accepted += status.accepted() ? 1 : 0;
+            trouble = isStoreTrouble(status) ? status : trouble;
+        }
+        String topic = lane.shard().topic();
         if (accepted > 0) {
             telemetry.count(Counter.SCHEDULED, topic, accepted);
         }
-        if (accepted < batch.size()) {
-            telemetry.count(Counter.SCHEDULE_FAILED, topic, batch.size() - accepted);
+        if (accepted < results.size()) {
+            telemetry.count(Counter.SCHEDULE_FAILED, topic, results.size() - accepted);
         }
-        if (failure != null || worst != null) {
-            telemetry.count(Counter.STORE_ERRORS, topic, 1);
-            warn(
-                    lane,
-                    batch.size() - accepted,
-                    worst == null ? "refused: " + Causes.of(Objects.requireNonNull(failure)) : worst.name());
+        if (trouble != null) {
+            trouble(lane, results.size() - accepted, trouble.name());
         }
     }
 
@@ -313,8 +319,8 @@ final class ScheduleBatcher implements RouterLoop.Duty {
 
     private void unsent(WaitingJob job) {
         if (job.settle(Status.NOT_STORED, null)) {
-            deliver(job);
             telemetry.count(Counter.SCHEDULE_FAILED, job.route().topic(), 1);
+            deliver(job);
         }
     }
 
@@ -374,8 +380,9 @@ final class ScheduleBatcher implements RouterLoop.Duty {
         }
     }
 
-    /** One line a second at most: an outage must not flood the log. */
-    private void warn(Lane lane, int jobs, String what) {
+    /** Counts a failed write, and says so in one line a second at most: an outage must not flood the log. */
+    private void trouble(Lane lane, int jobs, String what) {
+        telemetry.count(Counter.STORE_ERRORS, lane.shard().topic(), 1);
         long nowNs = System.nanoTime();
         unwarned += jobs;
         if (nowNs - warnedNs >= WARNING_NS) {

@@ -40,8 +40,8 @@ public final class TopicHandle<T> {
 
     /**
      * Schedules many jobs. All are checked first: if one is bad, none is sent. The collection is read twice and not copied, so a huge one
-     * may be made while it is read; the caller is blocked while the buffer is full. If there is no room in time (or at once, if the router is
-     * set to fail), the job and all that follow it are NOT_STORED. Delays count from this call, deadlines from when a job found room.
+     * may be made while it is read; the caller is blocked while the buffer is full, or thousands of items have no answer yet. If there is no room
+     * in time (or at once, if the router is set to fail), the job and all that follow it are NOT_STORED. Delays count from this call, deadlines from when a job found room.
      *
      * @return one result an item, in order; fails when Redis refuses for good (permissions, say), once all items have their answer
      * @throws IllegalArgumentException that names the item when one is beyond a limit: nothing was sent

@@ -70,7 +70,7 @@ class BatchingIT {
 
     @Test
     void shouldStreamACollectionThatIsMadeWhileItIsRead() {
-        int items = 30_000;
+        int items = 20_000;
         long limit = 1024 * 1024;
         AtomicLong most = new AtomicLong();
         try (JobRouter router =

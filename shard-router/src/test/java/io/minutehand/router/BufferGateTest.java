@@ -1,7 +1,7 @@
 package io.minutehand.router;
 
+import static io.minutehand.router.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.minutehand.router.BufferGate.Entry;
 import java.lang.reflect.Method;
@@ -74,7 +74,7 @@ class BufferGateTest {
         caller.start();
         await("the caller waits").until(() -> gate.waiting() == 1);
         caller.interrupt();
-        assertThat(entry.get(10, TimeUnit.SECONDS)).isEqualTo(Entry.INTERRUPTED);
+        assertThat(entry.get(30, TimeUnit.SECONDS)).isEqualTo(Entry.INTERRUPTED);
         assertThat(flag).isTrue();
         assertThat(gate.waiting()).isZero();
     }
@@ -133,7 +133,7 @@ class BufferGateTest {
         await("all wait, though there are more of them than carriers").until(() -> gate.waiting() == more);
         CompletableFuture<Void> other = new CompletableFuture<>();
         start.invoke(null, (Runnable) () -> other.complete(null));
-        other.get(10, TimeUnit.SECONDS);
+        other.get(30, TimeUnit.SECONDS);
         gate.release(100);
         waiters.forEach(waiter -> assertThat(waiter.join()).isEqualTo(Entry.TAKEN));
     }

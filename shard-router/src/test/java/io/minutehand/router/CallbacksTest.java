@@ -1,7 +1,7 @@
 package io.minutehand.router;
 
+import static io.minutehand.router.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;

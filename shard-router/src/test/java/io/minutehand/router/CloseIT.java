@@ -1,5 +1,6 @@
 package io.minutehand.router;
 
+import static io.minutehand.router.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -85,7 +86,7 @@ class CloseIT {
                     }
                 }));
             }
-            org.awaitility.Awaitility.await("load").until(() -> answered.get() > 50);
+            await("load").until(() -> answered.get() > 50);
             List<CompletableFuture<Void>> closers =
                     List.of(CompletableFuture.runAsync(router::close), CompletableFuture.runAsync(router::close));
             router.close();
@@ -135,7 +136,7 @@ class CloseIT {
                 }));
             }
             for (CompletableFuture<String> name : chained) {
-                assertThat(name.get(20, TimeUnit.SECONDS))
+                assertThat(name.get(30, TimeUnit.SECONDS))
                         .matches("(minutehand-router-\\d+-callbacks-\\d+|.*main.*|.*worker.*)");
             }
         }

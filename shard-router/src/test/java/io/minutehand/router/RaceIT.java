@@ -66,7 +66,7 @@ class RaceIT {
                 throw new IllegalStateException("the other side did not come to round " + i, e);
             }
             answers.add(call.apply(i));
-            if (i % 5 == 0) {
+            if (i % 8 == 0) {
                 // So that batches stay small, and the sides change places.
                 answers.get(i).join();
             }

@@ -1,8 +1,8 @@
 package io.minutehand.router;
 
+import static io.minutehand.router.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.Limits;
@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 
 /** How jobs become batches, in which order they leave, and what is said of those that do not. */
 class ScheduleBatcherTest {
-    private static final Duration DEADLINE = Duration.ofSeconds(10);
+    private static final Duration DEADLINE = Duration.ofSeconds(60);
+
+    /** One for all jobs of a test: however slow the machine, they share a batch. */
+    private final long deadlineNs = System.nanoTime() + DEADLINE.toNanos();
 
     private final RouterLoop loop = new RouterLoop("test-loop");
     private final Callbacks callbacks = new Callbacks("test");
@@ -66,7 +69,7 @@ class ScheduleBatcherTest {
                 route,
                 draft,
                 nowNs,
-                nowNs + deadline.toNanos(),
+                deadline == DEADLINE ? deadlineNs : nowNs + deadline.toNanos(),
                 admission.admit("schedule", draft.heldBytes()),
                 sink,
                 0));
@@ -214,8 +217,8 @@ class ScheduleBatcherTest {
         IllegalStateException refusal = new IllegalStateException("a test refuses this");
         redis.nextAnswer = CompletableFuture.failedFuture(refusal);
         loop.begin(batcher);
-        assertThatThrownBy(() -> schedule("x").get(10, TimeUnit.SECONDS)).hasCause(refusal);
-        assertThatThrownBy(() -> order("x", DEADLINE, "unknown", stored -> null).get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> schedule("x").get(30, TimeUnit.SECONDS)).hasCause(refusal);
+        assertThatThrownBy(() -> order("x", DEADLINE, "unknown", stored -> null).get(30, TimeUnit.SECONDS))
                 .hasCause(refusal);
         redis.nextAnswer = redis.topic;
         redis.topic.complete(FakeBackend.settings());
@@ -228,7 +231,7 @@ class ScheduleBatcherTest {
         begin();
         CompletableFuture<ScheduleResult> answer = schedule("a");
         nextWrite().answer().completeExceptionally(new IllegalStateException("a test refuses this"));
-        assertThatThrownBy(() -> answer.get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("a test refuses this");
         await("counted").until(() -> telemetry.counted(Counter.STORE_ERRORS, "t") == 1);
@@ -286,7 +289,7 @@ class ScheduleBatcherTest {
         schedule("a");
         nextWrite();
         CompletableFuture<String> order = order("b", Duration.ofMillis(50), null, stored -> null);
-        assertThatThrownBy(() -> order.get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> order.get(30, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(TimeoutException.class)
                 .hasMessageContainingAll("cancel of job b", "topic=t", "deadline");
     }

@@ -1,8 +1,8 @@
 package io.minutehand.router;
 
+import static io.minutehand.router.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.minutehand.core.job.Job;
 import io.minutehand.core.job.JobSpec;

@@ -78,7 +78,7 @@ class WavesTest {
                         return misses;
                     },
                     pool);
-            assertThat(missed.get(20, TimeUnit.SECONDS)).isZero();
+            assertThat(missed.get(30, TimeUnit.SECONDS)).isZero();
             assertThat(open.get()).isPositive();
         } finally {
             pool.shutdownNow();
