@@ -48,7 +48,11 @@ final class HandlerPool {
         this.telemetry = telemetry;
         this.timer = timer;
         this.executor = executor;
-        this.suspects = new Suspects(slots, topic -> engine.slots().take(topic), this::execute);
+        this.suspects = new Suspects(
+                slots,
+                topic -> engine.slots().take(topic),
+                this::execute,
+                shard -> engine.drainer().pump(shard));
         this.sweepTimer = timer.timer(this::sweep);
     }
 

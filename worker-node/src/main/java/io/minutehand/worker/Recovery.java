@@ -123,7 +123,8 @@ final class Recovery {
         // once starts them like new.
         boolean slotted = shard.topic().settings().delivery() == Delivery.AT_MOST_ONCE;
         Suspects suspects = engine.handlers().suspects();
-        int granted = slotted ? engine.slots().reserve(shard, Limits.BATCH_JOBS) : suspects.expect(Limits.BATCH_JOBS);
+        int granted =
+                slotted ? engine.slots().reserve(shard, Limits.BATCH_JOBS) : suspects.expect(shard, Limits.BATCH_JOBS);
         if (granted == 0) {
             return false;
         }
@@ -141,8 +142,6 @@ final class Recovery {
                             int count = handout == null ? 0 : handout.jobs().size();
                             if (slotted) {
                                 engine.slots().release(shard.topic(), granted - count);
-                            } else {
-                                suspects.expected(granted);
                             }
                             try {
                                 if (handout == null) {
@@ -154,6 +153,7 @@ final class Recovery {
                                     recovered(shard, verdict, handout, sentNs, slotted);
                                 }
                             } finally {
+                                suspects.came(slotted ? 0 : granted);
                                 engine.drainer().settle(shard, node, seq, failure);
                             }
                         });

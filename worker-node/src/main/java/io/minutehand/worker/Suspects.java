@@ -17,6 +17,8 @@ final class Suspects {
     private final int most;
     private final Predicate<TopicWork> takeSlot;
     private final Consumer<Running> start;
+    private final Consumer<Shard> wake;
+    private final Set<Shard> hungry = new LinkedHashSet<>();
     private final Set<Running> waiting = new LinkedHashSet<>();
     private @Nullable Running running;
     private int expected;
@@ -27,23 +29,45 @@ final class Suspects {
      * @param most jobs in line, at most
      * @param takeSlot takes a slot for a job of a topic if there is one
      * @param start starts a job that has its slot
+     * @param wake called for a shard that found no place and could have some now
      */
-    Suspects(int most, Predicate<TopicWork> takeSlot, Consumer<Running> start) {
+    Suspects(int most, Predicate<TopicWork> takeSlot, Consumer<Running> start, Consumer<Shard> wake) {
         this.most = most;
         this.takeSlot = takeSlot;
         this.start = start;
+        this.wake = wake;
     }
 
-    /** Keeps up to {@code limit} places for jobs that are asked for; {@link #expected} must follow. */
-    int expect(int limit) {
-        int granted = Math.max(0, Math.min(limit, most - waiting.size() - expected));
+    /**
+     * Keeps up to {@code limit} places for jobs that a shard asks for, and at most half of those left, since other shards ask in the same
+     * moment; {@link #came} must follow. A shard that gets none is told when there are some.
+     */
+    int expect(Shard shard, int limit) {
+        int granted = Math.max(0, Math.min(limit, (room() + 1) / 2));
+        if (granted == 0) {
+            hungry.add(shard);
+        }
         expected += granted;
         return granted;
     }
 
-    /** The jobs for which places were kept have come, or not. */
-    void expected(int granted) {
+    /** The jobs for which places were kept have been added, or did not come. */
+    void came(int granted) {
         expected -= granted;
+        feed();
+    }
+
+    private int room() {
+        return most - waiting.size() - expected;
+    }
+
+    /** Not for each place that gets free: taking jobs over one by one would cost a call each. */
+    private void feed() {
+        if (!hungry.isEmpty() && room() >= Math.max(1, most / 2)) {
+            List<Shard> told = List.copyOf(hungry);
+            hungry.clear();
+            told.forEach(wake);
+        }
     }
 
     void add(Running job) {
@@ -62,6 +86,7 @@ final class Suspects {
                 job.slotted = true;
                 running = job;
                 start.accept(job);
+                feed();
                 return;
             }
         }

@@ -11,7 +11,10 @@ class SuspectsTest {
     private final TopicWork two = Fixtures.topic("two", TopicOptions.defaults());
     private final List<TopicWork> full = new ArrayList<>();
     private final List<Running> started = new ArrayList<>();
-    private final Suspects suspects = new Suspects(4, topic -> !full.contains(topic), started::add);
+    private final List<Shard> woken = new ArrayList<>();
+    private final Shard left = Fixtures.shard(one, 1);
+    private final Shard right = Fixtures.shard(one, 2);
+    private final Suspects suspects = new Suspects(4, topic -> !full.contains(topic), started::add, woken::add);
 
     private Running job(TopicWork topic, String id) {
         Running job = Fixtures.running(Fixtures.shard(topic, 0), id, 2);
@@ -64,17 +67,51 @@ class SuspectsTest {
     @Test
     void shouldBoundTheLine() {
         job(one, "a");
-        assertThat(suspects.expect(256)).isEqualTo(3);
-        assertThat(suspects.expect(256)).isZero();
-        suspects.expected(3);
-        assertThat(suspects.expect(2)).isEqualTo(2);
-        suspects.expected(2);
+        assertThat(suspects.expect(left, 256))
+                .as("half of the three places left")
+                .isEqualTo(2);
+        assertThat(suspects.expect(left, 256)).isEqualTo(1);
+        assertThat(suspects.expect(left, 256)).isZero();
+        suspects.came(3);
+        assertThat(suspects.expect(left, 1)).isEqualTo(1);
+        suspects.came(1);
         job(one, "b");
         job(one, "c");
         job(one, "d");
         job(one, "e");
-        assertThat(suspects.expect(1)).as("more came than places were kept").isZero();
+        assertThat(suspects.expect(left, 1))
+                .as("more came than places were kept")
+                .isZero();
         assertThat(suspects.clear()).hasSize(5);
         assertThat(suspects.waiting()).isZero();
+    }
+
+    @Test
+    void shouldTellAShardThatFoundNoPlaceWhenThereAreSomeAgain() {
+        assertThat(suspects.expect(left, 256)).isEqualTo(2);
+        assertThat(suspects.expect(left, 256)).isEqualTo(1);
+        assertThat(suspects.expect(left, 256)).isEqualTo(1);
+        assertThat(suspects.expect(right, 256)).isZero();
+        assertThat(woken).isEmpty();
+        suspects.came(1);
+        assertThat(woken).as("one place is not worth a call").isEmpty();
+        suspects.came(3);
+        assertThat(woken).containsExactly(right);
+        suspects.came(0);
+        assertThat(woken).as("once").hasSize(1);
+    }
+
+    @Test
+    void shouldTellAShardWhenTheLineHasGrownShort() {
+        Running a = job(one, "a");
+        job(one, "b");
+        job(one, "c");
+        job(one, "d");
+        assertThat(suspects.expect(right, 1)).isZero();
+        suspects.next();
+        assertThat(woken).isEmpty();
+        suspects.ended(a);
+        suspects.next();
+        assertThat(woken).containsExactly(right);
     }
 }

@@ -48,6 +48,11 @@ final class Workers implements AutoCloseable {
         return node;
     }
 
+    /** The node that was started first. */
+    WorkerNode first() {
+        return nodes.get(0);
+    }
+
     /** Events of a kind over all nodes, those included that were closed. */
     long counted(Counter counter) {
         return nodes.stream()
