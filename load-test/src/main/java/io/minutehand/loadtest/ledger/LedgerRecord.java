@@ -5,8 +5,9 @@ import java.util.Locale;
 /**
  * One entry of the external ledger.
  *
- * <p>All times are microseconds since the epoch. {@code atUs} is the wall clock of the writing process; due and start
- * times are those of the Redis clock.
+ * <p>All times are microseconds since the epoch by the Redis clock, as the writing process estimates it, unless the name
+ * says that they are of the wall clock. So times of processes on several machines can be compared. {@code atUs} is when
+ * the entry was written.
  */
 public sealed interface LedgerRecord {
 
