@@ -190,16 +190,23 @@ public record RedisOptions(
     private static String hostAndPort(String address) {
         try {
             URI parsed = new URI("redis://" + address);
-            if (parsed.getHost() == null) {
-                throw new IllegalArgumentException("Redis address \"" + address + "\" is not host[:port]");
+            if (parsed.getHost() != null) {
+                return parsed.getHost() + ":" + (parsed.getPort() < 0 ? DEFAULT_PORT : parsed.getPort());
             }
-            return parsed.getHost() + ":" + (parsed.getPort() < 0 ? DEFAULT_PORT : parsed.getPort());
-        } catch (URISyntaxException e) {
-            throw new IllegalArgumentException("Redis address \"" + address + "\" is not host[:port]", e);
+        } catch (URISyntaxException malformed) {
+            // Said below, without its message: that shows what may be a password in front of a forgotten "@".
         }
+        throw new IllegalArgumentException("Redis URI names an address that is not host[:port]"
+                + (address.contains(":") ? "" : ": \"" + address + "\"") + "; login data ends with \"@\"");
     }
 
     private static String decode(String text) {
-        return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+        try {
+            return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException malformed) {
+            throw new IllegalArgumentException(
+                    "user or password in the Redis URI holds a \"%\" that is not followed by two hexadecimal digits; "
+                            + "write \"%25\" for it");
+        }
     }
 }

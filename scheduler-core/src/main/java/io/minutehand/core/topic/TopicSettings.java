@@ -69,7 +69,7 @@ public record TopicSettings(
 
     /** Dead letters that each shard keeps. */
     public int deadLimitPerShard() {
-        return (deadLimit + shards - 1) / shards;
+        return (int) (((long) deadLimit + shards - 1) / shards);
     }
 
     public TopicSettings withShards(int value) {

@@ -1,0 +1,54 @@
+package io.minutehand.core.topic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.minutehand.core.job.RetryPolicy;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class TopicSettingsTest {
+    private final TopicSettings defaults = TopicSettings.defaults();
+
+    @Test
+    void shouldHaveTheDefaultsThatTheReadmeNames() {
+        assertThat(defaults.shards()).isEqualTo(8);
+        assertThat(defaults.visibility()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(defaults.handlerTimeout()).isEqualTo(Duration.ofMinutes(5));
+        assertThat(defaults.retention()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(defaults.deadLimit()).isEqualTo(100_000);
+        assertThat(defaults.deadAge()).isEqualTo(Duration.ofDays(30));
+        assertThat(defaults.delivery()).isEqualTo(Delivery.AT_LEAST_ONCE);
+        assertThat(defaults.retry()).isEqualTo(RetryPolicy.quadratic(5));
+    }
+
+    @Test
+    void shouldNameWhatIsOutOfRange() {
+        refused(() -> defaults.withShards(0), "shards=0", "1 to 1024");
+        refused(() -> defaults.withShards(1025), "shards=1025", "1 to 1024");
+        refused(() -> defaults.withVisibility(Duration.ofMillis(999)), "visibility=PT0.999S", "1 s");
+        refused(() -> defaults.withHandlerTimeout(Duration.ZERO), "handlerTimeout=PT0S", "1 ms");
+        refused(() -> defaults.withRetention(Duration.ofMillis(11_999)), "retention=PT11.999S", "PT12S");
+        refused(() -> defaults.withRetention(Duration.ofSeconds(-1)), "retention=PT-1S");
+        refused(() -> defaults.withDeadLimit(0), "deadLimit=0", "1 or more");
+        refused(() -> defaults.withDeadAge(Duration.ofMillis(999)), "deadAge=PT0.999S", "1 s");
+        assertThat(defaults.withRetention(Duration.ZERO).retention()).isZero();
+        assertThat(defaults.withRetention(TopicSettings.SHORTEST_RETENTION).retention())
+                .isEqualTo(Duration.ofSeconds(12));
+    }
+
+    @Test
+    void shouldGiveEachShardItsShareOfTheDeadLettersRoundedUp() {
+        assertThat(defaults.withDeadLimit(16).deadLimitPerShard()).isEqualTo(2);
+        assertThat(defaults.withDeadLimit(17).deadLimitPerShard()).isEqualTo(3);
+        assertThat(defaults.withDeadLimit(1).deadLimitPerShard()).isEqualTo(1);
+        assertThat(defaults.withDeadLimit(Integer.MAX_VALUE).deadLimitPerShard())
+                .isEqualTo(268_435_456);
+    }
+
+    private static void refused(Runnable act, String... parts) {
+        assertThatThrownBy(act::run)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll(parts);
+    }
+}
