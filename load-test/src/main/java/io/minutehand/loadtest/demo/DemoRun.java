@@ -9,8 +9,6 @@ import io.minutehand.loadtest.report.Figures;
 import io.minutehand.loadtest.report.ReportText;
 import io.minutehand.loadtest.report.ReportWriter;
 import io.minutehand.loadtest.report.RunFacts;
-import io.minutehand.loadtest.report.RunFacts.Join;
-import io.minutehand.loadtest.report.RunFacts.Kill;
 import io.minutehand.loadtest.report.RunReport;
 import io.minutehand.loadtest.report.RunReport.Keys;
 import io.minutehand.redis.RedisSource;
@@ -37,6 +35,9 @@ final class DemoRun implements AutoCloseable {
     /** Without any job ending for so long after the last due time the run is given up: what is left is lost. */
     private static final long STANDSTILL_NS = 60_000_000_000L;
 
+    /** Without any job ending for so long after the last due time Redis is asked whether it still holds one. */
+    private static final long UNSEEN_NS = 3_000_000_000L;
+
     /** Until Redis holds no job of the run any more: longer than the visibility, so that a lost ack is seen to heal. */
     private static final long DRAIN_LIMIT_NS = 45_000_000_000L;
 
@@ -52,13 +53,10 @@ final class DemoRun implements AutoCloseable {
     private final LedgerTail tail;
     private final Fleet fleet;
     private final Producer producer;
+    private final NodeChanges changes;
 
     private Snapshot.Phase phase = Snapshot.Phase.STARTING;
     private long firstDueUs;
-    private @Nullable Kill kill;
-    private long killTriesSinceNs;
-    private @Nullable WorkerProcess joining;
-    private @Nullable Join join;
     private @Nullable Double bytesPerPendingJob;
     private @Nullable Keys keys;
     private double nextKeysAt;
@@ -83,6 +81,7 @@ final class DemoRun implements AutoCloseable {
                 stage.workDir(),
                 Map.of(RedisSource.ADDRESS_VARIABLE, stage.redis().uri()),
                 this::workerArguments);
+        this.changes = new NodeChanges(options, stage, fleet, this::event);
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
@@ -106,8 +105,8 @@ final class DemoRun implements AutoCloseable {
                 cpuUs,
                 bytesPerPendingJob,
                 keys,
-                kill,
-                join,
+                changes.kill(),
+                changes.join(),
                 List.of()));
     }
 
@@ -156,72 +155,30 @@ final class DemoRun implements AutoCloseable {
             tick();
             requireWorkers();
             lookAtKeys();
-            killIfDue();
-            joinIfDue();
-            complete = allAnswered && progress.ended() >= progress.total().accepted();
-            if (!complete && standsStill()) {
+            changes.runOnce(seconds());
+            complete = allAnswered && (progress.ended() >= progress.total().accepted() || isDrainedUnseen());
+            if (!complete && standsStill(STANDSTILL_NS)) {
                 problems.add("no job ended for " + STANDSTILL_NS / 1_000_000_000 + " s; the run was given up");
                 complete = true;
             }
         }
-        if (options.killNodeAt() != null && kill == null) {
-            throw new InvalidRunException("all jobs had ended before a worker could be killed");
-        }
-        if (options.addNodeAt() != null && join == null) {
-            throw new InvalidRunException("all jobs had ended before the new worker was ready");
-        }
+        changes.requireDone();
     }
 
-    private boolean standsStill() {
+    /**
+     * Returns whether nothing is left to wait for although the ledger does not tell of all ends: a job is lost, or its
+     * worker was killed between burying it and writing so.
+     */
+    private boolean isDrainedUnseen() {
+        return standsStill(UNSEEN_NS) && stage.probe().undrained() == 0;
+    }
+
+    private boolean standsStill(long limitNs) {
         if (progress.ended() != endedSeen || seconds() < options.dueSeconds()) {
             endedSeen = progress.ended();
             endedChangedNs = System.nanoTime();
         }
-        return System.nanoTime() - endedChangedNs > STANDSTILL_NS;
-    }
-
-    private void killIfDue() throws IOException, InterruptedException, InvalidRunException {
-        Double at = options.killNodeAt();
-        if (at == null || kill != null || seconds() < at) {
-            return;
-        }
-        if (killTriesSinceNs == 0) {
-            killTriesSinceNs = System.nanoTime();
-        }
-        Kill done = new KillNode(fleet, stage.probe(), stage.clock()).tryOnce();
-        if (done != null) {
-            kill = done;
-            String what = done.held().size() + " buckets and " + done.inFlight() + " jobs in flight";
-            stage.ledger().append(new NodeEvent(done.node(), "killed", what, done.atUs()));
-            event(done.node() + " killed (SIGKILL) with " + what);
-        } else if (System.nanoTime() - killTriesSinceNs > KillNode.PATIENCE_NS) {
-            throw new InvalidRunException("no worker had both buckets and jobs in flight within "
-                    + KillNode.PATIENCE_NS / 1_000_000_000 + " s after " + at
-                    + " s, so a kill would have shown nothing; try a higher --rate");
-        }
-    }
-
-    private void joinIfDue() {
-        Double at = options.addNodeAt();
-        if (at == null || join != null || seconds() < at) {
-            return;
-        }
-        WorkerProcess worker = joining;
-        if (worker == null) {
-            joining = fleet.add();
-            event(joining.name() + " is starting");
-        } else if (worker.nodeId() != null) {
-            long readyUs = stage.clock().nowUs();
-            stage.ledger().append(new NodeEvent(worker.name(), "ready", "id " + worker.nodeId(), readyUs));
-            List<String> members = fleet.ready().stream()
-                    .map(member -> String.valueOf(member.nodeId()))
-                    .toList();
-            join = new Join(
-                    worker.name(),
-                    readyUs,
-                    Owners.shardsOf(String.valueOf(worker.nodeId()), stage.topics(), options.shards(), members));
-            event(worker.name() + " joined");
-        }
+        return System.nanoTime() - endedChangedNs > limitNs;
     }
 
     private void lookAtKeys() {
@@ -252,13 +209,7 @@ final class DemoRun implements AutoCloseable {
     private int conclude(RunFacts facts) throws IOException, InterruptedException {
         phase = Snapshot.Phase.STOPPING;
         tick();
-        // A worker that was killed between burying a job and writing so: Redis knows the job as dead.
-        progress.open().forEach((id, topic) -> {
-            if (stage.probe().isDead(topic, id)) {
-                stage.ledger()
-                        .append(new Dead(id, topic, 0, "redis", stage.clock().nowUs()));
-            }
-        });
+        writeUnseenDeaths();
         producer.close();
         problems.addAll(fleet.stop());
         tick();
@@ -278,6 +229,16 @@ final class DemoRun implements AutoCloseable {
             view.say("ledger and logs are in " + stage.workDir());
         }
         return report.exitStatus();
+    }
+
+    /** A worker that was killed between burying a job and writing so: Redis knows the job as dead. */
+    private void writeUnseenDeaths() {
+        progress.open().forEach((id, topic) -> {
+            if (stage.probe().isDead(topic, id)) {
+                stage.ledger()
+                        .append(new Dead(id, topic, 0, "redis", stage.clock().nowUs()));
+            }
+        });
     }
 
     /** The business side: no order may be left waiting, whatever the scheduler's ledger says. */
