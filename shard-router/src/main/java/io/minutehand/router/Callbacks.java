@@ -61,7 +61,7 @@ final class Callbacks {
 
     /** Makes sure that somebody delivers what was added. */
     void wake() {
-        if (drainers.get() == 0 && drainers.compareAndSet(0, 1)) {
+        if (drainers.get() == 0 && !answers.isEmpty() && drainers.compareAndSet(0, 1)) {
             start();
         }
     }

@@ -64,11 +64,6 @@ final class RouterLoop implements Executor {
         }
     }
 
-    /** Whether the caller is the loop. */
-    boolean isMe() {
-        return Thread.currentThread() == thread;
-    }
-
     /** Ends the loop after the tasks that it has. */
     void stop() {
         stopping = true;
@@ -92,11 +87,20 @@ final class RouterLoop implements Executor {
         int done = 0;
         Runnable task;
         while ((task = tasks.poll()) != null) {
-            task.run();
+            guarded(task);
             done++;
         }
         Duty present = duty;
         return present == null ? done : done + present.runOnce(System.nanoTime());
+    }
+
+    /** One task that fails must not take others with it. */
+    private static void guarded(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable bug) {
+            log.error("router: a task of the loop failed", bug);
+        }
     }
 
     private void sleep() {

@@ -166,7 +166,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
         }
         route.asking(true);
         guarded(() -> backend.ensure(route.topic(), deadlineNs))
-                .whenComplete((stored, failure) -> onLoop(() -> told(route, stored, failure)));
+                .whenComplete((stored, failure) -> loop.execute(() -> told(route, stored, failure)));
     }
 
     private void told(Route route, @Nullable StoredTopic stored, @Nullable Throwable failure) {
@@ -228,13 +228,13 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             // Repeats go on for as long as any job of the batch may still be stored.
             long deadlineNs = batch.get(batch.size() - 1).deadlineNs();
             guarded(() -> backend.write(view(batch.get(0).route()), jobs, deadlineNs))
-                    .whenComplete((results, failure) -> onLoop(() -> written(lane, batch, results, failure)));
+                    .whenComplete((results, failure) -> loop.execute(() -> written(lane, batch, results, failure)));
         }
         WaitingOrder<?> order;
         while ((order = lane.nextOrder()) != null) {
             WaitingOrder<?> started = order;
             guarded(() -> started.start(view(started.route())))
-                    .whenComplete((done, failure) -> onLoop(() -> ordered(lane, started, failure)));
+                    .whenComplete((done, failure) -> loop.execute(() -> ordered(lane, started, failure)));
         }
     }
 
@@ -362,14 +362,6 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             }
         }
         callbacks.wake();
-    }
-
-    private void onLoop(Runnable task) {
-        if (loop.isMe()) {
-            task.run();
-        } else {
-            loop.execute(task);
-        }
     }
 
     private static <T> CompletableFuture<T> guarded(Supplier<CompletableFuture<T>> call) {
