@@ -18,7 +18,7 @@
 --   OLD nowUs
 --   OK nowUs more skipped then member, record of each job; more = 1 when another call may find more;
 --     skipped = records of a newer version, left alone (without from: put off for 10 s)
--- Cost: O(limit * log(inflight)); with from also 1,000 receipts read.
+-- Cost: O(limit * log(inflight)); with from also 1,000 receipts and that node's records among them read.
 -- Replay: as pop.
 -- @include clock
 -- @include record
@@ -43,8 +43,16 @@ else
   local page = redis.call('ZRANGE', inflight, offset, offset + PAGE - 1)
   for _, receipt in ipairs(page) do
     if nodeOf(receipt) == from then
-      if #candidates == limit then reply[3] = 1 break end
-      candidates[#candidates + 1] = receipt
+      local member = memberOf(receipt)
+      local record = redis.call('HGET', KEYS[records + digit(member)], member)
+      if record and not readable(record) then
+        reply[4] = reply[4] + 1
+      elseif #candidates == limit then
+        reply[3] = 1
+        break
+      else
+        candidates[#candidates + 1] = receipt
+      end
     end
   end
   if #page == PAGE then reply[3] = 1 end
@@ -60,10 +68,8 @@ for _, receipt in ipairs(candidates) do
     orphans = orphans + 1
   elseif not readable(record) then
     reply[4] = reply[4] + 1
-    if from == '' then
-      putOff[#putOff + 1] = digits(now + PUT_OFF_MS)
-      putOff[#putOff + 1] = receipt
-    end
+    putOff[#putOff + 1] = digits(now + PUT_OFF_MS)
+    putOff[#putOff + 1] = receipt
   elseif handout.count > 0 and handout.bytes + #record > MAX_BYTES then
     reply[3] = 1
     break

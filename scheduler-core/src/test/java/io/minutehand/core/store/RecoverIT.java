@@ -223,6 +223,18 @@ class RecoverIT {
     }
 
     @Test
+    void shouldFindADeadNodesJobsBehindItsNewerRecordsHoweverFewAreAskedFor() {
+        store.inFlight("newer-1", "newer-2", "z");
+        store.makeNewer("newer-1");
+        store.makeNewer("newer-2");
+
+        Handout first = store.recover(2, 1, 1, "1");
+        assertThat(ids(first)).containsExactly("z");
+        assertThat(first.next()).isZero();
+        assertThat(ids(store.recover(2, 2, 1, "1"))).isEmpty();
+    }
+
+    @Test
     void shouldStopAtAMebibyte() {
         for (int i = 0; i < 5; i++) {
             store.schedule(large("job-" + i, i - 10, Limits.PAYLOAD_BYTES));
