@@ -13,9 +13,9 @@ import java.util.Map;
  * Which node should drain a shard: a pure function of who is alive, so that all nodes agree without talking.
  *
  * <p>Rendezvous hashing (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on Networking 6(1), 1998):
- * each shard ranks the nodes by a hash of both and belongs to the first, so a node that joins or leaves moves only its own share. With bounded
- * loads (Mirrokni, Thorup, Zadimoghaddam, "Consistent hashing with bounded loads", SODA 2018): a node with 1.1 times the mean of a topic's
- * shards (rounded up) takes no more of them.
+ * each shard ranks the nodes by a hash of both and belongs to the first, so a node that joins or leaves moves little more than its own share.
+ * With bounded loads (Mirrokni, Thorup, Zadimoghaddam, "Consistent hashing with bounded loads", SODA 2018): no node has more than 1.1 times the
+ * mean of a topic's shards, or the mean rounded up where that is more.
  */
 final class Assignment {
     /** The bound on a node's load, in tenths of the mean: whole numbers, since 1.1 has no exact form in binary. */
@@ -29,8 +29,8 @@ final class Assignment {
      * @param nodes ids of the nodes that take the topic's jobs; without one each list is empty
      */
     static Map<ShardId, List<String>> ranks(String topic, int shards, Collection<String> nodes) {
-        int tenths = 10 * nodes.size();
-        int bound = nodes.isEmpty() ? 0 : (BOUND_TENTHS * shards + tenths - 1) / tenths;
+        int count = Math.max(1, nodes.size());
+        int bound = Math.max((shards + count - 1) / count, BOUND_TENTHS * shards / (10 * count));
         Map<String, Integer> loads = new HashMap<>();
         Map<ShardId, List<String>> ranks = new HashMap<>();
         for (int i = 0; i < shards; i++) {
