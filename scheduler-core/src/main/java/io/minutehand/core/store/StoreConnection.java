@@ -86,13 +86,23 @@ public final class StoreConnection implements AutoCloseable {
      * @throws StoreException as {@link #open(RedisOptions)}
      */
     public static StoreConnection of(Config config, String namespace) {
-        Config copy = new Config(config);
-        if (copy.getCodec() == null) {
-            copy.setCodec(ByteArrayCodec.INSTANCE);
-        }
+        Config copy = copyOf(config);
         copy.setCheckLockSyncedSlaves(false);
         return connect(
                 copy, new Keyspace(namespace), Duration.ofSeconds(1), new ScriptLibrary(), "a Redisson configuration");
+    }
+
+    /** Copying a configuration without a codec would give both the client's default one, whose library is not here. */
+    private static Config copyOf(Config config) {
+        if (config.getCodec() != null) {
+            return new Config(config);
+        }
+        config.setCodec(ByteArrayCodec.INSTANCE);
+        try {
+            return new Config(config);
+        } finally {
+            config.setCodec(null);
+        }
     }
 
     private static StoreConnection connect(

@@ -65,6 +65,7 @@ class RaceIT {
     void shouldGiveALeaseToOneOfTwoNodes() {
         race.run(
                 "claim against claim",
+                Race.ROUNDS,
                 round -> empty(),
                 round -> get(
                         round % 2 == 0
@@ -86,6 +87,7 @@ class RaceIT {
     void shouldGiveABucketToOneOfTwoNodes() {
         race.run(
                 "claim and pop against claim and pop",
+                Race.ROUNDS,
                 round -> seed("a"),
                 round -> claimAndPop(jobs, leases, node),
                 round -> claimAndPop(otherJobs, otherLeases, otherNode),
@@ -102,6 +104,7 @@ class RaceIT {
     void shouldHandOutEachJobOnceWhenABucketChangesHands() {
         race.run(
                 "pop against break, claim and pop",
+                Race.ROUNDS,
                 round -> {
                     seed("a", "b");
                     return get(leases.claim(store.bucket(0), node, LEASE));
@@ -125,6 +128,7 @@ class RaceIT {
     void shouldEitherCancelAJobOrHandItOut() {
         race.run(
                 "cancel against pop",
+                Race.ROUNDS,
                 round -> claimed("a"),
                 round -> get(otherJobs.cancel(store.shard(), "a", RETENTION, soon())),
                 round -> get(jobs.pop(store.bucket(0), node, 1, 10, VISIBILITY)),
@@ -143,6 +147,7 @@ class RaceIT {
     void shouldEitherMoveAJobOrHandItOut() {
         race.run(
                 "reschedule against pop",
+                Race.ROUNDS,
                 round -> claimed("a"),
                 round -> get(otherJobs.reschedule(
                         store.shard(), "a", START_MS + (round % 2 == 0 ? 90_000 : 10_000), soon())),
@@ -162,6 +167,7 @@ class RaceIT {
     void shouldStoreAnIdOfTwoProducersOnce() {
         race.run(
                 "same id from two producers",
+                Race.ROUNDS,
                 round -> empty(),
                 round -> schedule(jobs, newJob("a", 0)),
                 round -> schedule(
@@ -187,6 +193,7 @@ class RaceIT {
     void shouldEndAJobOnceWhenItsLeaseIsLostBetweenPopAndAck() {
         race.run(
                 "ack against break and recover",
+                Race.ROUNDS,
                 round -> handed("a"),
                 round ->
                         get(jobs.ack(store.shard(), List.of(handed), RETENTION)).get(0),
@@ -208,6 +215,7 @@ class RaceIT {
     void shouldRetryOrHandOverAJobWhoseNodeWasFoundDead() {
         race.run(
                 "retry against break and recover",
+                Race.FEWER,
                 round -> handed("a"),
                 round -> get(jobs.retry(handed, START_MS + 1000, true, "broken")),
                 round -> breakAndRecover(),
@@ -222,6 +230,7 @@ class RaceIT {
     void shouldBuryOrHandOverAJobWhoseNodeWasFoundDead() {
         race.run(
                 "bury against break and recover",
+                Race.FEWER,
                 round -> handed("a"),
                 round -> get(jobs.bury(handed, "broken", TopicSettings.defaults())),
                 round -> breakAndRecover(),
@@ -237,6 +246,7 @@ class RaceIT {
     void shouldNeverStrandAJobAddedToABucketThatIsDrainedEmpty() {
         race.run(
                 "add against the last pop of a bucket",
+                Race.ROUNDS,
                 round -> claimed("last"),
                 round -> schedule(otherJobs, newJob("added", round % 2 == 0 ? 0 : 5000)),
                 round -> get(jobs.pop(store.bucket(0), node, 1, 10, VISIBILITY)),
@@ -261,6 +271,7 @@ class RaceIT {
     void shouldRedriveOrPurgeADeadLetter() {
         race.run(
                 "redrive against purge",
+                Race.FEWER,
                 round -> {
                     handed("a");
                     get(jobs.bury(handed, "broken", TopicSettings.defaults()));
@@ -279,6 +290,7 @@ class RaceIT {
     void shouldCancelAJobThatIsMovedAtTheSameTime() {
         race.run(
                 "reschedule against cancel",
+                Race.FEWER,
                 round -> seed("a"),
                 round -> get(jobs.reschedule(store.shard(), "a", START_MS + 60_000, soon())),
                 round -> get(otherJobs.cancel(store.shard(), "a", RETENTION, soon())),
