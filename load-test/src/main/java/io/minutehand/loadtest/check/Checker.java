@@ -98,7 +98,7 @@ public final class Checker {
             trace.offered = true;
             trace.dueUs = intent.dueUs();
         } else if (entry instanceof Outcome outcome) {
-            trace(outcome.id()).answer(outcome.ack());
+            trace(outcome.id()).answer(outcome);
         } else if (entry instanceof NodeEvent) {
             // For people; a node's comings and goings excuse nothing.
         } else {
@@ -150,7 +150,7 @@ public final class Checker {
             tally.started(start);
             Start first = firsts.putIfAbsent(start.attempt(), start);
             if (first == null) {
-                tally.firstStarts.add(start);
+                tally.firstStarts.add(trace.asAsked(start));
             } else {
                 tally.repeatedStarts.add(start);
                 tally.found(
@@ -166,7 +166,7 @@ public final class Checker {
             if (first == null && trace.endedBefore(start)) {
                 tally.found(Finding.RUN_AFTER_END, trace.id, "attempt " + start.attempt() + " on " + start.node());
             }
-            if (trace.offered && start.attempt() == 1 && start.dueUs() != trace.dueUs) {
+            if (trace.hasOtherDue(start)) {
                 tally.found(
                         Finding.DUE_CHANGED, trace.id, "asked for " + trace.dueUs + " us, ran for " + start.dueUs());
             }
@@ -209,6 +209,8 @@ public final class Checker {
         private boolean offered;
         private long dueUs;
         private Ack ack = Ack.UNKNOWN;
+        /** When the producer had the answer that counts; never, if it had none. */
+        private long answeredUs = Long.MAX_VALUE;
 
         Trace(String id) {
             this.id = id;
@@ -219,10 +221,37 @@ public final class Checker {
         }
 
         /** A producer may repeat a call whose outcome is unknown: one acceptance is binding, whatever else was said. */
-        void answer(Ack answer) {
-            if (ack != Ack.ACCEPTED && answer != Ack.UNKNOWN) {
-                ack = answer;
+        void answer(Outcome outcome) {
+            if (ack != Ack.ACCEPTED && outcome.ack() != Ack.UNKNOWN) {
+                ack = outcome.ack();
+                answeredUs = outcome.atUs();
             }
+        }
+
+        /**
+         * Whether the first attempt had a due time that its producer did not ask for. A job that is asked for too late
+         * becomes due when it is stored, which is before the answer.
+         */
+        boolean hasOtherDue(Start start) {
+            boolean askedTooLate = start.dueUs() > dueUs && start.dueUs() <= answeredUs;
+            return offered && start.attempt() == 1 && start.dueUs() != dueUs && !askedTooLate;
+        }
+
+        /** The start against the due time that its producer asked for: no excuse for one that could not call in time. */
+        Start asAsked(Start start) {
+            return offered && start.attempt() == 1
+                    ? new Start(
+                            id,
+                            start.topic(),
+                            start.attempt(),
+                            start.delivery(),
+                            start.node(),
+                            start.shard(),
+                            dueUs,
+                            start.startUs(),
+                            start.errorUs(),
+                            start.wallUs())
+                    : start;
         }
 
         boolean isDone() {

@@ -14,7 +14,7 @@ public enum Finding {
     TWO_ENDS("two ends"),
     /** Another attempt began after it was done or dead. */
     RUN_AFTER_END("run after its end"),
-    /** Its first attempt had another due time than the producer asked for. */
+    /** Its first attempt had another due time than the producer asked for, and was not asked for too late. */
     DUE_CHANGED("due time changed");
 
     private final String words;

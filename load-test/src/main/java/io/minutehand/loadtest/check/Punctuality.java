@@ -10,8 +10,9 @@ import java.util.function.ToLongFunction;
 /**
  * Lateness of a run from several sides: by topic, by node, by minute, around minute boundaries, within a span of time.
  *
- * <p>It looks at the first start of each attempt, retries included, against the due time of that attempt. A repeated
- * start is a duplicate, not a late start, and is counted there.
+ * <p>It looks at the first start of each attempt, retries included, against the due time of that attempt; of a first
+ * attempt that is the time that the producer asked for, also if it asked too late (open loop: no coordinated omission). A
+ * repeated start is a duplicate, not a late start, and is counted there.
  */
 public final class Punctuality {
     private static final long MINUTE_US = 60_000_000L;

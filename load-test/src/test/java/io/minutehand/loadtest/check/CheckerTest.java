@@ -209,6 +209,27 @@ class CheckerTest {
     }
 
     @Test
+    void shouldSeeADueTimeThatWasMoved() throws IOException {
+        accepted("moved:1", DUE_US);
+        run(node1, "node-1", "moved:1", 1, 1, DUE_US + 1_000_000, DUE_US + 1_000_500);
+
+        assertOnly(verdict(), Finding.DUE_CHANGED);
+    }
+
+    @Test
+    void shouldMeasureAJobOfThePastAgainstTheTimeThatWasAskedFor() throws IOException {
+        // Asked for 3 s too late: it becomes due when it is stored.
+        intent("past:1", DUE_US);
+        producer.append(new Outcome("past:1", Ack.ACCEPTED, "CREATED", DUE_US, DUE_US + 3_001_000));
+        run(node1, "node-1", "past:1", 1, 1, DUE_US + 3_000_000, DUE_US + 3_000_500);
+
+        Verdict verdict = verdict();
+
+        assertOnly(verdict);
+        assertThat(new Punctuality(verdict).all().max()).isEqualTo(3_000.5);
+    }
+
+    @Test
     void shouldSeeARetryThatComesSoonerThanItsPolicy() throws IOException {
         accepted("hasty:1", DUE_US);
         start(node1, "node-1", "hasty:1", 1, 1, DUE_US, DUE_US + 500);
