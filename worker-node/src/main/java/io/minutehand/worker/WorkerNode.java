@@ -20,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -169,6 +170,8 @@ public final class WorkerNode implements AutoCloseable {
 
     /** Collects what a node needs. Not thread-safe. */
     public static final class Builder {
+        private static final Pattern NAME = Pattern.compile("[^\\p{Cntrl}]{1,64}");
+
         private final Map<String, TopicWork> work = new LinkedHashMap<>();
         private final Map<String, TopicSettings> declared = new LinkedHashMap<>();
         private WorkerSettings settings = WorkerSettings.defaults();
@@ -209,7 +212,11 @@ public final class WorkerNode implements AutoCloseable {
 
         /** Display name in logs and admin output. */
         public Builder name(String value) {
-            name = Objects.requireNonNull(value, "name");
+            if (!NAME.matcher(Objects.requireNonNull(value, "name")).matches()) {
+                throw new IllegalArgumentException("node name has " + value.length()
+                        + " characters or holds a control character; allowed are 1 to 64 printable ones");
+            }
+            name = value;
             return this;
         }
 
@@ -250,7 +257,7 @@ public final class WorkerNode implements AutoCloseable {
 
         /** Handles a topic whose payloads are bytes, by options of this node. */
         public Builder handle(String topic, TopicOptions options, JobHandler<byte[]> handler) {
-            return add(topic, options, TopicWork.bytes(handler));
+            return add(topic, options, TopicWork.bytes(Objects.requireNonNull(handler, "handler")));
         }
 
         /** Handles a topic whose payloads are JSON of this type; one that cannot be decoded is a dead letter at once. */
@@ -260,11 +267,14 @@ public final class WorkerNode implements AutoCloseable {
 
         /** Handles a topic whose payloads are JSON of this type, by options of this node. */
         public <T> Builder handle(String topic, Class<T> type, TopicOptions options, JobHandler<T> handler) {
+            Objects.requireNonNull(handler, "handler");
+            Objects.requireNonNull(type, "type");
             return add(topic, options, TopicWork.typed(handler, mapper.reader(), mapper.constructType(type)));
         }
 
         private Builder add(String topic, TopicOptions options, TopicWork.Call call) {
-            TopicWork topicWork = new TopicWork(TopicName.require(topic), options, call);
+            TopicWork topicWork =
+                    new TopicWork(TopicName.require(topic), Objects.requireNonNull(options, "options"), call);
             if (work.putIfAbsent(topic, topicWork) != null) {
                 throw new IllegalArgumentException("topic=" + topic + " has a handler already, one each is allowed");
             }

@@ -6,7 +6,7 @@ import java.time.Duration;
  * The times and sizes of a node. Nodes of one cluster should agree on them. Immutable.
  *
  * @param slots handlers at once, 1 to 10,000
- * @param lease how long a bucket stays claimed without a renewal
+ * @param lease how long a bucket stays claimed without a renewal, 10 min at most, as are deadAfter and claimAhead
  * @param renew how often leases are renewed, 10 ms to a third of the lease
  * @param beat how often the node says that it lives, 10 ms or more
  * @param deadAfter how long a node may be silent before it counts as dead, at least three beats
@@ -28,6 +28,7 @@ public record WorkerSettings(
     private static final int MAX_SLOTS = 10_000;
     private static final Duration SHORTEST = Duration.ofMillis(10);
     private static final Duration LONGEST_IDLE_LOOK = Duration.ofMillis(2500);
+    private static final Duration LONGEST = Duration.ofMinutes(10);
     private static final Duration LONGEST_GRACE = Duration.ofHours(24);
 
     private static final WorkerSettings DEFAULTS = new WorkerSettings(
@@ -50,6 +51,9 @@ public record WorkerSettings(
         if (slots < 1 || slots > MAX_SLOTS) {
             throw new IllegalArgumentException("slots=" + slots + ", allowed are 1 to " + MAX_SLOTS);
         }
+        requireLongest("lease", lease);
+        requireLongest("deadAfter", deadAfter);
+        requireLongest("claimAhead", claimAhead);
         requireShortest("renew", renew);
         requireShortest("beat", beat);
         requireShortest("busyLook", busyLook);
@@ -71,6 +75,13 @@ public record WorkerSettings(
         }
         if (stopGrace.isNegative() || stopGrace.compareTo(LONGEST_GRACE) > 0) {
             throw new IllegalArgumentException("stopGrace=" + stopGrace + ", allowed are 0 to " + LONGEST_GRACE);
+        }
+    }
+
+    private static void requireLongest(String name, Duration value) {
+        if (value.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(name + "=" + value + ", allowed are at most " + LONGEST
+                    + ": a dead node's buckets would wait that long");
         }
     }
 

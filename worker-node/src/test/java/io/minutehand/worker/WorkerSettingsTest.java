@@ -138,4 +138,31 @@ class WorkerSettingsTest {
         assertThat(good.concurrency(3).retry(RetryPolicy.none()).concurrency()).isEqualTo(3);
         assertThat(good.retry()).isNull();
     }
+
+    @Test
+    void shouldRefuseTimesThatWouldKeepBucketsOfADeadNode() {
+        org.assertj.core.api.Assertions.assertThatThrownBy(
+                        () -> WorkerSettings.defaults().withLease(java.time.Duration.ofDays(36_500_000)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("lease");
+        org.assertj.core.api.Assertions.assertThatThrownBy(
+                        () -> WorkerSettings.defaults().withDeadAfter(java.time.Duration.ofSeconds(Long.MAX_VALUE)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("deadAfter");
+    }
+
+    @Test
+    void shouldRefuseMissingPartsOfANodeAtOnce() {
+        WorkerNode.Builder node = WorkerNode.builder();
+        org.assertj.core.api.Assertions.assertThatThrownBy(
+                        () -> node.handle("orders", (TopicOptions) null, (payload, job) -> {}))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("options");
+        org.assertj.core.api.Assertions.assertThatThrownBy(() -> node.handle("orders", (JobHandler<byte[]>) null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("handler");
+        org.assertj.core.api.Assertions.assertThatThrownBy(() -> node.name("two\nlines"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("control character");
+    }
 }

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param kind the shape of the delays
  * @param retries attempts after the first, 0 to 1,000
  * @param first the first delay (unit of the quadratic policy), 1 ms or more unless there are no retries
- * @param max the longest delay
+ * @param max the longest delay, at most {@link Limits#HORIZON}
  * @param jitter 0 to 1: each delay is drawn evenly from delay * (1 - jitter) to delay
  */
 public record RetryPolicy(Kind kind, int retries, Duration first, Duration max, double jitter) {
@@ -37,7 +37,11 @@ public record RetryPolicy(Kind kind, int retries, Duration first, Duration max, 
         if (retries < 0 || retries > MAX_RETRIES) {
             throw new IllegalArgumentException("retries=" + retries + ", allowed are 0 to " + MAX_RETRIES);
         }
-        if (retries > 0 && (first.toMillis() < 1 || max.compareTo(first) < 0)) {
+        if (max.compareTo(Limits.HORIZON) > 0) {
+            throw new IllegalArgumentException(
+                    "longest delay " + max + " is beyond the horizon of jobs, " + Limits.HORIZON + "; lower it");
+        }
+        if (retries > 0 && (first.compareTo(Duration.ofMillis(1)) < 0 || max.compareTo(first) < 0)) {
             throw new IllegalArgumentException(
                     "first delay " + first + " must be 1 ms or more and not longer than the longest, " + max);
         }

@@ -9,6 +9,7 @@ import org.redisson.client.RedisClusterDownException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisLoadingException;
 import org.redisson.client.RedisMasterDownException;
+import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisNodeNotFoundException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisReadonlyException;
@@ -50,6 +51,7 @@ final class Failures {
         if (failure instanceof RedisLoadingException
                 || failure instanceof RedisReadonlyException
                 || failure instanceof RedisTryAgainException
+                || failure instanceof RedisNoScriptException
                 || failure instanceof RedisClusterDownException
                 || failure instanceof RedisMasterDownException
                 || failure instanceof RedisBusyException

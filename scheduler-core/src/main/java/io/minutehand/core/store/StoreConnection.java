@@ -87,7 +87,7 @@ public final class StoreConnection implements AutoCloseable {
      */
     public static StoreConnection of(Config config, String namespace) {
         Config copy = copyOf(config);
-        copy.setCheckLockSyncedSlaves(false);
+        ours(copy);
         return connect(
                 copy, new Keyspace(namespace), Duration.ofSeconds(1), new ScriptLibrary(), "a Redisson configuration");
     }
@@ -193,12 +193,23 @@ public final class StoreConnection implements AutoCloseable {
         return Failures.brief(String.valueOf(cause.getMessage()));
     }
 
+    /** What the product relies on, whoever made the configuration. */
+    private static void ours(Config config) {
+        // A lease is checked inside each pop, so it needs no replica.
+        config.setCheckLockSyncedSlaves(false);
+        // With the client's cache an EVAL is sent as EVALSHA again, and a server that has lost its scripts never gets
+        // the text.
+        config.setUseScriptCache(false);
+        // Arguments are bytes: looking into each for an object of the client's costs time and finds none.
+        config.setReferenceEnabled(false);
+    }
+
     private static Config configOf(RedisOptions options) {
         Config config = new Config();
         config.setCodec(ByteArrayCodec.INSTANCE);
         config.setNettyThreads(NETTY_THREADS);
         config.setThreads(NETTY_THREADS);
-        config.setCheckLockSyncedSlaves(false);
+        ours(config);
         config.setSlavesSyncTimeout(options.replyTimeout().toMillis());
         if (options.user() != null) {
             config.setUsername(options.user());

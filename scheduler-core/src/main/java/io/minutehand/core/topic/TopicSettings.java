@@ -44,6 +44,9 @@ public record TopicSettings(
      * @throws IllegalArgumentException that names the setting, its value and what is allowed
      */
     public TopicSettings {
+        for (Duration duration : new Duration[] {visibility, handlerTimeout, retention, deadAge}) {
+            require(duration.compareTo(Limits.HORIZON) <= 0, "duration", duration, "at most " + Limits.HORIZON);
+        }
         require(shards >= 1 && shards <= Limits.SHARDS, "shards", shards, "1 to " + Limits.SHARDS);
         require(visibility.toMillis() >= 1000, "visibility", visibility, "1 s or more");
         require(handlerTimeout.toMillis() >= 1, "handlerTimeout", handlerTimeout, "1 ms or more");

@@ -76,4 +76,16 @@ class RetryPolicyTest {
             delays.add(delay.get().toMillis());
         }
     }
+
+    @Test
+    void shouldRefuseDelaysBeyondTheHorizon() {
+        java.time.Duration forever = java.time.temporal.ChronoUnit.FOREVER.getDuration();
+        org.assertj.core.api.Assertions.assertThatThrownBy(
+                        () -> RetryPolicy.exponential(java.time.Duration.ofMillis(10), forever, 3))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("horizon");
+        org.assertj.core.api.Assertions.assertThatThrownBy(() -> RetryPolicy.fixed(forever, 3))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("horizon");
+    }
 }

@@ -51,4 +51,15 @@ class TopicSettingsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll(parts);
     }
+
+    @Test
+    void shouldRefuseDurationsThatNoClockCounts() {
+        java.time.Duration forever = java.time.temporal.ChronoUnit.FOREVER.getDuration();
+        org.assertj.core.api.Assertions.assertThatThrownBy(
+                        () -> TopicSettings.defaults().withVisibility(forever))
+                .isInstanceOf(IllegalArgumentException.class);
+        org.assertj.core.api.Assertions.assertThatThrownBy(
+                        () -> TopicSettings.defaults().withRetention(forever))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
 }
