@@ -43,13 +43,12 @@ final class HandlerPool {
     private final DueTimer.Timer sweepTimer;
     private int stuck;
 
-    HandlerPool(NodeEngine engine, Telemetry telemetry, DueTimer timer, ExecutorService executor, int slots) {
+    HandlerPool(NodeEngine engine, Telemetry telemetry, DueTimer timer, ExecutorService executor) {
         this.engine = engine;
         this.telemetry = telemetry;
         this.timer = timer;
         this.executor = executor;
         this.suspects = new Suspects(
-                slots,
                 topic -> engine.slots().take(topic),
                 this::execute,
                 shard -> engine.drainer().pump(shard));
@@ -63,7 +62,7 @@ final class HandlerPool {
     /**
      * Takes popped or recovered jobs.
      *
-     * @param slotted whether a slot is reserved for each; without one a job waits among the suspects
+     * @param slotted whether a slot is reserved for each; a job without one gets it when its turn among the suspects comes
      */
     void accept(Shard shard, List<HandedJob> jobs, long handedNs, boolean slotted) {
         List<Running> first = new ArrayList<>();

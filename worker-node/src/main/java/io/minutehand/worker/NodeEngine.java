@@ -80,7 +80,7 @@ final class NodeEngine implements Membership.Listener {
         this.looks = new Looks(leases, settings, telemetry, this);
         this.claims = new BucketClaims(leases, settings, telemetry, this, timer);
         this.drainer = new BucketDrainer(jobs, this, telemetry);
-        this.handlers = new HandlerPool(this, telemetry, timer, executor, settings.slots());
+        this.handlers = new HandlerPool(this, telemetry, timer, executor);
         this.slots = new Slots(settings.slots(), handlers.suspects()::next, drainer::pump);
         this.completions = new Completions(jobs, this, telemetry, timer, settings.slots());
         this.extensions = new Extensions(jobs, this, timer);

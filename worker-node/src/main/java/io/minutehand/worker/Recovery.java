@@ -31,11 +31,14 @@ final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
     private static final int PAGE = 1000;
     private static final long REMEMBER_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final int LINES_A_SECOND = 5;
 
     private final JobStore jobs;
     private final LeaseStore leases;
     private final NodeEngine engine;
     private final Telemetry telemetry;
+
+    private final LogLimiter lines = new LogLimiter(LINES_A_SECOND);
 
     /** nanoTime at which nodes were found gone, by id. */
     private final Map<String, Long> goneNs = new HashMap<>();
@@ -119,12 +122,17 @@ final class Recovery {
     }
 
     private boolean recover(Shard shard, Shard.Verdict verdict) {
-        // What is taken over was handed out before, so it waits in line without a slot; a topic that runs jobs at most
-        // once starts them like new.
+        // What is taken over was handed out before: one at a time, see Suspects. A topic that runs jobs at most once
+        // starts them like new, since
+        // they were not acknowledged and so never ran.
         boolean slotted = shard.topic().settings().delivery() == Delivery.AT_MOST_ONCE;
         Suspects suspects = engine.handlers().suspects();
-        int granted =
-                slotted ? engine.slots().reserve(shard, Limits.BATCH_JOBS) : suspects.expect(shard, Limits.BATCH_JOBS);
+        int granted;
+        if (slotted) {
+            granted = engine.slots().reserve(shard, Limits.BATCH_JOBS);
+        } else {
+            granted = suspects.expect(shard) ? 1 : 0;
+        }
         if (granted == 0) {
             return false;
         }
@@ -153,7 +161,9 @@ final class Recovery {
                                     recovered(shard, verdict, handout, sentNs, slotted);
                                 }
                             } finally {
-                                suspects.came(slotted ? 0 : granted);
+                                if (!slotted) {
+                                    suspects.came();
+                                }
                                 engine.drainer().settle(shard, node, seq, failure);
                             }
                         });
@@ -163,8 +173,9 @@ final class Recovery {
     private void recovered(Shard shard, Shard.Verdict verdict, Handout handout, long sentNs, boolean slotted) {
         int count = handout.jobs().size();
         boolean more = handout.next() == 1;
+        verdict.taken += count;
         if (verdict.node.isEmpty()) {
-            shard.overdue = more && count > 0;
+            shard.overdue = more && (count > 0 || handout.skipped() > 0);
         } else if (!more) {
             shard.verdicts.remove(verdict);
         } else if (count == 0) {
@@ -175,12 +186,12 @@ final class Recovery {
         }
         if (count > 0) {
             telemetry.count(Counter.RECOVERED, shard.id.topic(), count);
-            log.info(
-                    "recovery: took over {} jobs={} {}",
-                    shard,
-                    count,
-                    verdict.node.isEmpty() ? "past their deadline" : "of_node=" + verdict.node);
             engine.handlers().accept(shard, handout.jobs(), sentNs, slotted);
+        }
+        if (verdict.node.isEmpty() && count > 0) {
+            lines.log(left -> log.info("recovery: took over {} jobs={} past their deadline{}", shard, count, left));
+        } else if (!more && verdict.taken > 0) {
+            log.info("recovery: took over {} jobs={} of_node={}", shard, verdict.taken, verdict.node);
         }
     }
 }

@@ -56,7 +56,12 @@ final class Shard {
     static final class Verdict {
         final String node;
         boolean broken;
+
+        /** Receipts at the front that are not that node's. */
         int offset;
+
+        /** Jobs taken over so far. */
+        int taken;
 
         Verdict(String node) {
             this.node = node;

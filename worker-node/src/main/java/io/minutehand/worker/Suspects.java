@@ -10,63 +10,62 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs that were handed out before without an answer: one of them may be what ended its node, so they run one at a time, and only one is lost
- * with the node that it ends. Those in line hold no slot. Only the node's thread touches this.
+ * Jobs that were handed out before without an answer: one of them may be what ended its node, so they run one at a time.
+ *
+ * <p>A node also takes them over one at a time. Each handout counts as a delivery, and too many make a dead letter: jobs that only waited here when
+ * the node ended would be condemned with the one that ended it. Those that a pop brings wait in line, without a slot. Only the node's thread
+ * touches this.
  */
 final class Suspects {
-    private final int most;
     private final Predicate<TopicWork> takeSlot;
     private final Consumer<Running> start;
     private final Consumer<Shard> wake;
     private final Set<Shard> hungry = new LinkedHashSet<>();
     private final Set<Running> waiting = new LinkedHashSet<>();
     private @Nullable Running running;
-    private int expected;
+    private boolean expected;
 
     /**
-     * An empty line.
+     * Nobody runs, nobody waits.
      *
-     * @param most jobs in line, at most
      * @param takeSlot takes a slot for a job of a topic if there is one
      * @param start starts a job that has its slot
-     * @param wake called for a shard that found no place and could have some now
+     * @param wake called for a shard that could not take a job over, when it could
      */
-    Suspects(int most, Predicate<TopicWork> takeSlot, Consumer<Running> start, Consumer<Shard> wake) {
-        this.most = most;
+    Suspects(Predicate<TopicWork> takeSlot, Consumer<Running> start, Consumer<Shard> wake) {
         this.takeSlot = takeSlot;
         this.start = start;
         this.wake = wake;
     }
 
     /**
-     * Keeps up to {@code limit} places for jobs that a shard asks for, and at most half of those left, since other shards ask in the same
-     * moment; {@link #came} must follow. A shard that gets none is told when there are some.
+     * Keeps the place for a job that a shard is about to take over; {@link #came} must follow. False when it is taken: the shard is told
+     * when it is free.
      */
-    int expect(Shard shard, int limit) {
-        int granted = Math.max(0, Math.min(limit, (room() + 1) / 2));
-        if (granted == 0) {
+    boolean expect(Shard shard) {
+        if (!isFree()) {
             hungry.add(shard);
+            return false;
         }
-        expected += granted;
-        return granted;
+        expected = true;
+        return true;
     }
 
-    /** The jobs for which places were kept have been added, or did not come. */
-    void came(int granted) {
-        expected -= granted;
+    /** The job for which the place was kept has been added, or did not come. */
+    void came() {
+        expected = false;
         feed();
     }
 
-    private int room() {
-        return most - waiting.size() - expected;
+    private boolean isFree() {
+        return running == null && waiting.isEmpty() && !expected;
     }
 
-    /** Not for each place that gets free: taking jobs over one by one would cost a call each. */
     private void feed() {
-        if (!hungry.isEmpty() && room() >= Math.max(1, most / 2)) {
-            List<Shard> told = List.copyOf(hungry);
-            hungry.clear();
-            told.forEach(wake);
+        while (isFree() && !hungry.isEmpty()) {
+            Shard next = hungry.iterator().next();
+            hungry.remove(next);
+            wake.accept(next);
         }
     }
 
@@ -86,10 +85,10 @@ final class Suspects {
                 job.slotted = true;
                 running = job;
                 start.accept(job);
-                feed();
                 return;
             }
         }
+        feed();
     }
 
     /** A job has ended, whether it was one of these or not; {@link #next} is the caller's to call. */

@@ -11,8 +11,6 @@ import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.telemetry.Telemetry.Counter;
 import io.minutehand.core.topic.Delivery;
 import io.minutehand.core.topic.TopicSettings;
-import io.minutehand.redis.RedisCommands;
-import io.minutehand.redis.SharedRedis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +24,6 @@ import org.junit.jupiter.api.Test;
 class DeliveriesIT {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Duration VISIBILITY = Duration.ofSeconds(1);
-    private static final int DELIVERY_AT = 4;
 
     private final RedisOptions redis = Workers.ownNamespace();
     private final Workers workers = new Workers(redis);
@@ -71,17 +68,6 @@ class DeliveriesIT {
             return taken.size() == count;
         });
         return taken;
-    }
-
-    /** Sets how often a pending job was handed out, in the header of its record. */
-    private void delivered(String id, int times) {
-        String member = io.minutehand.core.bucket.ShardMap.memberOf(id);
-        String key = jobs.connection().keys().records(jobs.shardOf(id), member);
-        try (RedisCommands commands = SharedRedis.get().connect()) {
-            byte[] record = (byte[]) commands.call("HGET", key, member);
-            record[DELIVERY_AT + 1] = (byte) times;
-            commands.call("HSET", key, member, record);
-        }
     }
 
     @Test
@@ -159,8 +145,8 @@ class DeliveriesIT {
                 Jobs.job("poison", jobs.nowMs(), "poison"),
                 Jobs.job("last", jobs.nowMs(), "last"),
                 Jobs.job("good", jobs.nowMs(), "good")));
-        delivered("poison", 3);
-        delivered("last", 2);
+        Records.delivered(jobs, "poison", 3);
+        Records.delivered(jobs, "last", 2);
         workers.start("n0", "orders", runs.handler("n0"));
         awaitState("poison", JobState.DEAD);
         awaitState("last", JobState.DONE);

@@ -135,18 +135,12 @@ class StopIT {
 
     @Test
     void shouldHandBackSuspectsThatWaitInLine() {
-        try (Jobs jobs = new Jobs(redis, "orders", settings().withVisibility(Duration.ofSeconds(1)));
+        try (Jobs jobs = new Jobs(redis, "orders", settings());
                 Workers workers = new Workers(redis)) {
-            FakeNode dead = new FakeNode(jobs);
             for (int i = 0; i < 5; i++) {
-                jobs.now("old-" + i);
+                jobs.schedule("old-" + i, jobs.nowMs(), "{}");
+                Records.delivered(jobs, "old-" + i, 1);
             }
-            List<String> taken = new ArrayList<>();
-            await("all stranded").atMost(LONG).until(() -> {
-                dead.popAll(Duration.ofSeconds(1))
-                        .forEach(job -> taken.add(job.job().id()));
-                return taken.size() == 5;
-            });
             WorkerNode node = workers.start("n0", "orders", (payload, job) -> {
                 runs.add("n0", job);
                 Thread.sleep(1000);

@@ -14,7 +14,7 @@ class SuspectsTest {
     private final List<Shard> woken = new ArrayList<>();
     private final Shard left = Fixtures.shard(one, 1);
     private final Shard right = Fixtures.shard(one, 2);
-    private final Suspects suspects = new Suspects(4, topic -> !full.contains(topic), started::add, woken::add);
+    private final Suspects suspects = new Suspects(topic -> !full.contains(topic), started::add, woken::add);
 
     private Running job(TopicWork topic, String id) {
         Running job = Fixtures.running(Fixtures.shard(topic, 0), id, 2);
@@ -65,53 +65,48 @@ class SuspectsTest {
     }
 
     @Test
-    void shouldBoundTheLine() {
-        job(one, "a");
-        assertThat(suspects.expect(left, 256))
-                .as("half of the three places left")
-                .isEqualTo(2);
-        assertThat(suspects.expect(left, 256)).isEqualTo(1);
-        assertThat(suspects.expect(left, 256)).isZero();
-        suspects.came(3);
-        assertThat(suspects.expect(left, 1)).isEqualTo(1);
-        suspects.came(1);
-        job(one, "b");
-        job(one, "c");
-        job(one, "d");
-        job(one, "e");
-        assertThat(suspects.expect(left, 1))
-                .as("more came than places were kept")
-                .isZero();
-        assertThat(suspects.clear()).hasSize(5);
-        assertThat(suspects.waiting()).isZero();
+    void shouldTakeOverOneAtATime() {
+        assertThat(suspects.expect(left)).isTrue();
+        assertThat(suspects.expect(right)).as("one is under way").isFalse();
+        Running a = job(one, "a");
+        suspects.next();
+        suspects.came();
+        assertThat(suspects.expect(left)).as("one runs").isFalse();
+        assertThat(woken).isEmpty();
+        suspects.ended(a);
+        suspects.next();
+        assertThat(woken).as("told in the order in which they asked").containsExactly(right, left);
+        assertThat(suspects.expect(left)).isTrue();
     }
 
     @Test
-    void shouldTellAShardThatFoundNoPlaceWhenThereAreSomeAgain() {
-        assertThat(suspects.expect(left, 256)).isEqualTo(2);
-        assertThat(suspects.expect(left, 256)).isEqualTo(1);
-        assertThat(suspects.expect(left, 256)).isEqualTo(1);
-        assertThat(suspects.expect(right, 256)).isZero();
-        assertThat(woken).isEmpty();
-        suspects.came(1);
-        assertThat(woken).as("one place is not worth a call").isEmpty();
-        suspects.came(3);
+    void shouldTellTheNextShardWhenNothingCame() {
+        assertThat(suspects.expect(left)).isTrue();
+        assertThat(suspects.expect(right)).isFalse();
+        suspects.came();
         assertThat(woken).containsExactly(right);
-        suspects.came(0);
+        suspects.came();
         assertThat(woken).as("once").hasSize(1);
     }
 
     @Test
-    void shouldTellAShardWhenTheLineHasGrownShort() {
+    void shouldNotTakeOverWhileAnotherWaitsForASlot() {
+        full.add(one);
         Running a = job(one, "a");
-        job(one, "b");
-        job(one, "c");
-        job(one, "d");
-        assertThat(suspects.expect(right, 1)).isZero();
         suspects.next();
+        assertThat(suspects.expect(right)).isFalse();
         assertThat(woken).isEmpty();
-        suspects.ended(a);
+        assertThat(suspects.remove(a)).isTrue();
         suspects.next();
         assertThat(woken).containsExactly(right);
+    }
+
+    @Test
+    void shouldEmptyTheLine() {
+        Running a = job(one, "a");
+        Running b = job(one, "b");
+        assertThat(suspects.waiting()).isEqualTo(2);
+        assertThat(suspects.clear()).containsExactly(a, b);
+        assertThat(suspects.waiting()).isZero();
     }
 }

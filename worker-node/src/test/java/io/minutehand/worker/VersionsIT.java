@@ -3,15 +3,12 @@ package io.minutehand.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.store.TestScripts;
 import io.minutehand.core.telemetry.Telemetry.Counter;
 import io.minutehand.core.topic.TopicSettings;
-import io.minutehand.redis.RedisCommands;
-import io.minutehand.redis.SharedRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,16 +21,6 @@ class VersionsIT {
     private final RedisOptions redis = Workers.ownNamespace();
     private final Runs runs = new Runs();
     private final Runs newerRuns = new Runs();
-
-    private static void makeNewer(Jobs jobs, String id) {
-        String member = ShardMap.memberOf(id);
-        String key = jobs.connection().keys().records(jobs.shardOf(id), member);
-        try (RedisCommands commands = SharedRedis.get().connect()) {
-            byte[] record = (byte[]) commands.call("HGET", key, member);
-            record[0] = 2;
-            commands.call("HSET", key, member, record);
-        }
-    }
 
     /** Scripts that read version 2, too, and hand its records out as version 1, which this code's Java reads. */
     private static String readBoth(String name, String text) {
@@ -70,7 +57,7 @@ class VersionsIT {
                 workers.add(newer);
                 long dueMs = jobs.nowMs() + 1000;
                 jobs.schedule("newer", dueMs, "{}");
-                makeNewer(jobs, "newer");
+                Records.version(jobs, "newer", 2);
                 for (int i = 0; i < 20; i++) {
                     jobs.schedule("readable-" + i, dueMs + 100L * i, "{}");
                 }

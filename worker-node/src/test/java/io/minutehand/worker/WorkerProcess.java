@@ -41,19 +41,21 @@ final class WorkerProcess {
         this.held = open("held");
     }
 
-    /** Arguments: directory for the files, topic, "fast" or "default" settings, where to hold. The environment has Redis and the namespace. */
+    /** Arguments: directory for the files, topics (by commas), "fast" or "default" settings, where to hold. The environment has Redis and the namespace. */
     public static void main(String[] args) throws IOException {
         WorkerProcess process = new WorkerProcess(Path.of(args[0]), HoldAt.valueOf(args[3]));
         RedisOptions redis =
                 RedisOptions.of(System.getenv("TEST_REDIS")).withNamespace(System.getenv("TEST_NAMESPACE"));
         WorkerSettings settings = args[2].equals("fast") ? Workers.FAST : WorkerSettings.defaults();
-        WorkerNode node = WorkerNode.builder()
+        WorkerNode.Builder builder = WorkerNode.builder()
                 .redis(redis)
                 .name("process")
                 .settings(settings)
-                .telemetry(process.holder())
-                .handle(args[1], process::handle)
-                .start();
+                .telemetry(process.holder());
+        for (String topic : args[1].split(",", -1)) {
+            builder.handle(topic, process::handle);
+        }
+        WorkerNode node = builder.start();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             node.close();
             // A JVM that ends by a signal says so in its exit status, however orderly it went.

@@ -53,6 +53,10 @@ final class Workers implements AutoCloseable {
         return nodes.get(0);
     }
 
+    List<WorkerNode> all() {
+        return nodes;
+    }
+
     /** Events of a kind over all nodes, those included that were closed. */
     long counted(Counter counter) {
         return nodes.stream()
