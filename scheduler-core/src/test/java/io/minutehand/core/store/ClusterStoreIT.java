@@ -24,7 +24,7 @@ class ClusterStoreIT {
             .withHandlerTimeout(Duration.ofMillis(1))
             .withRetention(Duration.ZERO)
             .withDeadLimit(Integer.MAX_VALUE)
-            .withDeadAge(Duration.ofDays(10_000))
+            .withDeadAge(Duration.ofDays(3_000))
             .withDelivery(Delivery.AT_MOST_ONCE)
             .withRetry(RetryPolicy.exponential(Duration.ofMillis(3), Duration.ofHours(2), 1000)
                     .withJitter(0.25));
