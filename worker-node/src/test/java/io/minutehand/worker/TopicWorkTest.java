@@ -7,6 +7,7 @@ import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.minutehand.core.job.Limits;
 import io.minutehand.core.job.RetryPolicy;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
@@ -123,10 +124,9 @@ class TopicWorkTest {
     }
 
     @Test
-    void shouldCountWithTimesThatAreTooLongForNanoseconds() {
-        TopicSettings endless = TopicSettings.defaults()
-                .withHandlerTimeout(Duration.ofMillis(Long.MAX_VALUE))
-                .withVisibility(Duration.ofMillis(Long.MAX_VALUE));
+    void shouldCountWithTheLongestTimes() {
+        TopicSettings endless =
+                TopicSettings.defaults().withHandlerTimeout(Limits.HORIZON).withVisibility(Limits.HORIZON);
         TopicWork topic = Fixtures.topic("endless", TopicOptions.defaults(), endless);
         assertThat(topic.timeoutNs()).isPositive();
         assertThat(System.nanoTime() + topic.visibilityNs()).isPositive();
