@@ -16,11 +16,11 @@ import java.util.TreeSet;
  * compared with what it should have drained and not with what it thought.
  *
  * <p>The rule: rendezvous hashing (Thaler and Ravishankar, IEEE/ACM Transactions on Networking 6(1), 1998) with bounded
- * load: a shard belongs to the first node in its ranking that has fewer than 1.1 times the mean of the topic's shards,
- * rounded up.
+ * load: a shard belongs to the first node in its ranking that has not yet 1.1 times the mean of the topic's shards, or
+ * the mean rounded up where that is more.
  */
 final class Owners {
-    private static final double LOAD_BOUND = 1.1;
+    private static final int LOAD_BOUND_TENTHS = 11;
 
     private Owners() {}
 
@@ -42,7 +42,8 @@ final class Owners {
     }
 
     private static Set<Integer> shardsOf(String nodeId, String topic, int shards, Collection<String> nodeIds) {
-        int most = (int) Math.ceil(LOAD_BOUND * shards / nodeIds.size());
+        int count = nodeIds.size();
+        int most = Math.max((shards + count - 1) / count, LOAD_BOUND_TENTHS * shards / (10 * count));
         Map<String, Integer> loads = new HashMap<>();
         Set<Integer> owned = new TreeSet<>();
         for (int shard = 0; shard < shards; shard++) {
