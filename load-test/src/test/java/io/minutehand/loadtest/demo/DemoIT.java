@@ -176,6 +176,9 @@ class DemoIT {
 
     private void start(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
+                // A build in the background ignores SIGINT, its children inherit that, and a JVM then leaves it so.
+                "env",
+                "--default-signal=INT",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-XX:TieredStopAtLevel=1",
