@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * What a process knows of the settings of topics. Redis holds them: a topic is declared at its first use, by the settings that this process
  * declares or by the defaults, and whatever was stored before wins. Declaring also tells each shard the epoch; both are safe to repeat, which
- * heals a declaration that was cut short and a Redis that came back empty. Thread-safe.
+ * heals a declaration that was cut short. To a Redis that came back empty the topic is declared as it last stood there, which may be other
+ * settings than those that this process started with. Thread-safe.
  */
 public final class TopicRegistry {
     private static final Logger log = LoggerFactory.getLogger(TopicRegistry.class);
@@ -26,6 +27,9 @@ public final class TopicRegistry {
     private final Map<String, TopicSettings> declared;
     private final boolean mayCreate;
     private final Map<String, CompletableFuture<StoredTopic>> known = new ConcurrentHashMap<>();
+
+    /** As topics stood in Redis when this process last read them. */
+    private final Map<String, TopicSettings> lastStored = new ConcurrentHashMap<>();
 
     /**
      * An empty view.
@@ -95,14 +99,16 @@ public final class TopicRegistry {
                             name,
                             stored.epoch(),
                             stored.settings());
+                    lastStored.put(name, stored.settings());
                     return CompletableFuture.completedFuture(stored);
                 })));
     }
 
     private CompletableFuture<StoredTopic> fetch(String topic, long deadlineNs) {
         TopicSettings wanted = declared.get(topic);
-        CompletableFuture<StoredTopic> stored = wanted != null || mayCreate
-                ? store.declare(topic, wanted == null ? TopicSettings.defaults() : wanted, deadlineNs)
+        TopicSettings before = lastStored.getOrDefault(topic, wanted);
+        CompletableFuture<StoredTopic> stored = before != null || mayCreate
+                ? store.declare(topic, before == null ? TopicSettings.defaults() : before, deadlineNs)
                 : store.topics(deadlineNs)
                         .thenApply(topics -> topics.stream()
                                 .filter(candidate -> candidate.topic().equals(topic))
@@ -121,7 +127,10 @@ public final class TopicRegistry {
                 told.add(store.epoch(new ShardId(topic, shard), found.epoch(), deadlineNs));
             }
             return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new))
-                    .thenApply(all -> found);
+                    .thenApply(all -> {
+                        lastStored.put(topic, found.settings());
+                        return found;
+                    });
         });
     }
 
