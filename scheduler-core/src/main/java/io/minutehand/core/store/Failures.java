@@ -6,6 +6,7 @@ import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisBusyException;
 import org.redisson.client.RedisClusterDownException;
+import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisLoadingException;
 import org.redisson.client.RedisMasterDownException;
@@ -13,6 +14,7 @@ import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisNodeNotFoundException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisReadonlyException;
+import org.redisson.client.RedisTimeoutException;
 import org.redisson.client.RedisTryAgainException;
 import org.redisson.client.RedisWrongPasswordException;
 
@@ -30,6 +32,10 @@ final class Failures {
             "BUSY",
             "ASK",
             "MOVED");
+
+    /** How the client begins when a call found no connection, or was taken back before its first byte left. */
+    private static final List<String> NOT_SENT =
+            List.of("Unable to acquire connection!", "Command still hasn't been written into connection!");
 
     StoreException translate(ScriptRunner.Call call, Throwable failure) {
         String where = call.keys().isEmpty() ? "" : " on " + call.keys().get(0);
@@ -56,6 +62,7 @@ final class Failures {
                 || failure instanceof RedisMasterDownException
                 || failure instanceof RedisBusyException
                 || failure instanceof RedisNodeNotFoundException
+                || isNotSent(failure, message)
                 || PASSING.stream().anyMatch(code -> message.startsWith(code + " "))) {
             return Kind.UNAVAILABLE;
         }
@@ -70,10 +77,18 @@ final class Failures {
         return failure instanceof RedisException && !answered ? Kind.UNKNOWN : Kind.REFUSED;
     }
 
+    /** Whether the call never left: no connection could be made, or none got free, so that a lost reply is out of the question. */
+    private static boolean isNotSent(Throwable failure, String message) {
+        // Its subclasses tell of connections that broke under a call that may have been written.
+        return failure.getClass() == RedisConnectionException.class
+                || (failure.getClass() == RedisTimeoutException.class
+                        && NOT_SENT.stream().anyMatch(message::startsWith));
+    }
+
     private static String meaning(Kind kind) {
         return switch (kind) {
             case FULL -> "was refused, Redis is at maxmemory (raise it, or let jobs run off)";
-            case UNAVAILABLE -> "was refused for now";
+            case UNAVAILABLE -> "did not run, refused for now or not sent";
             case UNKNOWN -> "got no reply, its outcome is unknown";
             case REFUSED -> "failed";
         };
