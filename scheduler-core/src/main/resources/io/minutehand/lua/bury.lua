@@ -11,7 +11,7 @@
 --   2 reason    bytes, 0..512
 --   3 limit     dead letters that this shard keeps, 1..
 --   4 maxAgeMs  ms that a dead letter is kept, 1..
--- Returns: OK nowUs dropped (dead letters dropped for number or age, at most 100 of each a call) | STALE nowUs
+-- Returns: OK nowUs dropped (dead letters dropped for number or age, at most 100 of each a call) | STALE nowUs (as retry)
 -- Cost: O(log(dead) + dropped).
 -- Replay: STALE, nothing changes.
 -- @include clock
@@ -31,6 +31,7 @@ if not record then
   redis.call('HINCRBY', ledger, 'orphans', 1)
   return { 'STALE', nowUs }
 end
+if not readable(record) then return { 'STALE', nowUs } end
 local over = math.min(redis.call('ZCARD', dead) + 1 - limit, DROPS)
 local drops, marked = {}, {}
 local function mark(members)

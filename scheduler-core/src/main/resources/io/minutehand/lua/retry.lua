@@ -15,7 +15,7 @@
 --   4 counted   1 = a failed attempt, 0 = handed back unrun (nack): neither attempt nor delivery counts
 --   5 reason    bytes, 0..512; empty keeps the one stored
 --   6 horizonMs ms, 0..
--- Returns: OK nowUs attempt | STALE nowUs (not in flight under this receipt, or its record is gone)
+-- Returns: OK nowUs attempt | STALE nowUs (not in flight under this receipt, or its record is gone or of a newer version)
 -- Cost: O(log(bucket) + log(inflight)).
 -- Replay: STALE, nothing changes.
 -- @include clock
@@ -35,6 +35,7 @@ if not record then
   redis.call('HINCRBY', ledger, 'orphans', 1)
   return { 'STALE', nowUs }
 end
+if not readable(record) then return { 'STALE', nowUs } end
 local attempt, delivery = attemptOf(record), math.max(deliveryOf(record) - 1, 0)
 if counted then
   attempt = math.min(attempt + 1, 65535)

@@ -13,6 +13,8 @@
 --   1 epoch     settings epoch that the caller knows
 --   2 horizonMs ms, 0.. : a job due within it wakes the owner when it becomes the first of its bucket
 --   3 count     items, 1..500
+--   4 durable   1 = the caller waits for replicas next: also write when nothing is stored, since Redis makes it wait for no more
+--     than the last write of its own connection, and an earlier call may have come by another; 0 = not so
 --   then 9 an item: member, due (epoch ms), minute, bucket (its place in KEYS), digest (8 bytes), mode (K keep, R replace),
 --     from (place in KEYS of the bucket that a replaced job waits in, 0 = none known), fromMinute (0 = none known), body (bytes)
 -- Returns:
@@ -21,14 +23,15 @@
 --   OK nowUs then 2 an item:       CREATED -, EXISTS state, CONFLICT state, REPLACED state, RUNNING I, ELSEWHERE minute, NEWER -
 --   (an OOM error before any write when the server is full)
 -- Cost: O(count * log(bucket)).
--- Replay: an identical call answers EXISTS where the first said CREATED or REPLACED, and writes nothing. So an id
+-- Replay: an identical call answers EXISTS where the first said CREATED or REPLACED, and writes no job (durable: counts itself). So an id
 --   counts once in a call: a second item is told what became of the first, and not stored.
 -- @include clock
 -- @include record
 -- @include wake
+-- @include lists
 local index, ledger, dead, wakeChannel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local epoch, horizonMs, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local records, ends, items = 5, 21, 4
+local epoch, horizonMs, count, durable = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
+local records, ends, items = 5, 21, 5
 
 local nowUs, now = clock()
 if redis.call('HGET', ledger, 'epoch') ~= epoch then return { 'STALE_SETTINGS', nowUs } end
@@ -40,12 +43,6 @@ local reply = { 'OK', nowUs }
 local twins, fields, scores, earliest, minutes = {}, {}, {}, {}, {}
 local removed, undead, unended = {}, {}, {}
 local created, revived = 0, 0
-
-local function append(list, first, second)
-  list[#list + 1] = first
-  list[#list + 1] = second
-  return list
-end
 
 local function store(at, member, digestNow, bucketKey)
   local due, minute, hash = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), KEYS[records + digit(member)]
@@ -120,5 +117,6 @@ if created + revived > 0 then
   redis.call('HINCRBY', ledger, 'pending', created + revived)
 end
 if revived > 0 then redis.call('HINCRBY', ledger, 'purged', revived) end
+if durable and not next(fields) then redis.call('HINCRBY', ledger, 'barriers', 1) end
 for bucketKey, due in pairs(wakes) do wake(wakeChannel, minutes[bucketKey], due, now, horizonMs) end
 return reply

@@ -1,6 +1,7 @@
 package io.minutehand.router;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.TopicName;
 import io.minutehand.core.store.JobStore;
@@ -76,7 +77,7 @@ public final class JobRouter implements AutoCloseable {
         this.forms = new JobForms(builder.objectMapper, settings.payloadBytes());
         JobStore jobs = connection.jobs(loop);
         TopicRegistry topics = new TopicRegistry(connection.cluster(loop), builder.declared, settings.createTopics());
-        RedisBackend backend = new RedisBackend(jobs, topics, new JobWriter(jobs, topics, loop));
+        RedisBackend backend = new RedisBackend(jobs, topics, new JobWriter(jobs, topics, loop, settings.durability()));
         this.batcher = new ScheduleBatcher(loop, backend, callbacks, builder.telemetry, settings.deadline());
         this.orders = new Orders(jobs, admission, batcher, settings.deadline());
         loop.begin(batcher);
@@ -273,6 +274,7 @@ public final class JobRouter implements AutoCloseable {
         private Duration deadline = RouterSettings.defaults().deadline();
         private int payloadBytes = RouterSettings.defaults().payloadBytes();
         private boolean createTopics = RouterSettings.defaults().createTopics();
+        private Durability durability = RouterSettings.defaults().durability();
         private final Map<String, TopicSettings> declared = new LinkedHashMap<>();
         private @Nullable ObjectMapper objectMapper;
         private Telemetry telemetry = Silence.INSTANCE;
@@ -352,6 +354,15 @@ public final class JobRouter implements AutoCloseable {
             return this;
         }
 
+        /**
+         * When a job counts as stored; {@link Durability#MEMORY} by default. With replicas each write waits for them, and what they did not get
+         * in time is answered {@link ScheduleResult.Status#STORED_NOT_REPLICATED}.
+         */
+        public Builder durability(Durability value) {
+            this.durability = Objects.requireNonNull(value, "durability");
+            return this;
+        }
+
         /** Writes payloads instead of the built-in mapper (which knows {@code java.time} and writes ISO-8601). */
         public Builder objectMapper(ObjectMapper value) {
             this.objectMapper = Objects.requireNonNull(value, "objectMapper");
@@ -372,7 +383,7 @@ public final class JobRouter implements AutoCloseable {
          */
         public JobRouter connect() {
             RouterSettings settings =
-                    new RouterSettings(bufferBytes, onFull, blockFor, deadline, payloadBytes, createTopics);
+                    new RouterSettings(bufferBytes, onFull, blockFor, deadline, payloadBytes, createTopics, durability);
             declared.forEach((topic, wanted) -> requireRetention(topic, wanted.retention()));
             if ((redis == null) == (connection == null)) {
                 throw new IllegalArgumentException(

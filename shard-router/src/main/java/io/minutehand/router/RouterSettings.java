@@ -1,5 +1,6 @@
 package io.minutehand.router;
 
+import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.Limits;
 import java.time.Duration;
 
@@ -15,6 +16,7 @@ import java.time.Duration;
  * <tr><td>deadline</td><td>10 s</td><td>100 ms to 1 h</td></tr>
  * <tr><td>payloadBytes</td><td>256 KiB</td><td>1 to 768 KiB</td></tr>
  * <tr><td>createTopics</td><td>true</td><td></td></tr>
+ * <tr><td>durability</td><td>MEMORY</td><td>MEMORY, or 1 to 16 replicas within less than the deadline</td></tr>
  * </table>
  *
  * @param bufferBytes bytes that calls without an answer may hold together
@@ -23,9 +25,16 @@ import java.time.Duration;
  * @param deadline how long a call is repeated until it is answered UNKNOWN or NOT_STORED
  * @param payloadBytes bytes of a payload, at most
  * @param createTopics whether topics that nobody declared are created, with the defaults of a topic
+ * @param durability when a job counts as stored
  */
 record RouterSettings(
-        long bufferBytes, OnFull onFull, Duration blockFor, Duration deadline, int payloadBytes, boolean createTopics) {
+        long bufferBytes,
+        OnFull onFull,
+        Duration blockFor,
+        Duration deadline,
+        int payloadBytes,
+        boolean createTopics,
+        Durability durability) {
     /** Bytes that a call holds besides its body and id: the objects around it, rounded up. */
     static final int OVERHEAD_BYTES = 512;
 
@@ -38,7 +47,8 @@ record RouterSettings(
             Duration.ofSeconds(10),
             Duration.ofSeconds(10),
             Limits.PAYLOAD_BYTES,
-            true);
+            true,
+            Durability.MEMORY);
 
     /**
      * Checks the ranges above.
@@ -62,6 +72,11 @@ record RouterSettings(
                 "deadline",
                 deadline,
                 SHORTEST_DEADLINE + " to " + LONGEST);
+        require(
+                durability.replicas() == 0 || durability.within().compareTo(deadline) < 0,
+                "durability",
+                durability,
+                "less time for replicas than the deadline of " + deadline);
     }
 
     static RouterSettings defaults() {

@@ -385,7 +385,10 @@ final class ScheduleBatcher implements RouterLoop.Duty {
     }
 
     private static boolean isStoreTrouble(Status status) {
-        return status == Status.STORE_FULL || status == Status.NOT_STORED || status == Status.UNKNOWN;
+        return status == Status.STORED_NOT_REPLICATED
+                || status == Status.STORE_FULL
+                || status == Status.NOT_STORED
+                || status == Status.UNKNOWN;
     }
 
     private static Status statusOf(WriteResult.Status status) {
@@ -395,6 +398,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             case CONFLICT -> Status.CONFLICT;
             case REPLACED -> Status.REPLACED;
             case RUNNING -> Status.RUNNING;
+            case STORED_NOT_REPLICATED -> Status.STORED_NOT_REPLICATED;
             case STORE_FULL -> Status.STORE_FULL;
             case NOT_STORED -> Status.NOT_STORED;
             case UNKNOWN -> Status.UNKNOWN;

@@ -25,6 +25,11 @@ public record ScheduleResult(
         REPLACED,
         /** It would replace a job that is in flight: nothing changed. */
         RUNNING,
+        /**
+         * Stored in the primary, but not in as many replicas as {@link JobRouter.Builder#durability} asks for, in the time that it gives. It may
+         * run, and a fail-over may lose it: schedule it again with the same id.
+         */
+        STORED_NOT_REPLICATED,
         /** Redis is at maxmemory: for sure not stored. */
         STORE_FULL,
         /** It could not be sent before the deadline, or within {@code scheduleAll} found no room in the buffer: for sure not stored. */
@@ -32,13 +37,13 @@ public record ScheduleResult(
         /** A reply was lost and none came before the deadline: stored or not. Schedule it again with the same id. */
         UNKNOWN;
 
-        /** Whether the job is stored under the request that was made. */
+        /** Whether the job is stored under the request that was made, as safely as was asked for. */
         public boolean accepted() {
             return this == CREATED || this == EXISTS || this == REPLACED;
         }
     }
 
-    /** Whether the job is stored under the request that was made. */
+    /** Whether the job is stored under the request that was made, as safely as was asked for. */
     public boolean accepted() {
         return status.accepted();
     }

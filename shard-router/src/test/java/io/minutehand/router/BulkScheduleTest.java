@@ -24,7 +24,13 @@ class BulkScheduleTest {
     private BulkSchedule bulk(OnFull onFull, Duration blockFor, int items) {
         RouterSettings defaults = RouterSettings.defaults();
         RouterSettings settings = new RouterSettings(
-                defaults.bufferBytes(), onFull, blockFor, defaults.deadline(), defaults.payloadBytes(), true);
+                defaults.bufferBytes(),
+                onFull,
+                blockFor,
+                defaults.deadline(),
+                defaults.payloadBytes(),
+                true,
+                defaults.durability());
         List<JobSpec<byte[]>> specs = new ArrayList<>();
         for (int i = 0; i < items; i++) {
             specs.add(JobSpec.of(new byte[1]).id("j" + i));

@@ -3,6 +3,7 @@ package io.minutehand.router;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.minutehand.core.job.Durability;
 import io.minutehand.core.topic.TopicSettings;
 import java.time.Duration;
 import java.util.List;
@@ -22,6 +23,10 @@ class RouterSettingsTest {
                 bad(b -> b.deadline(Duration.ofMillis(99)), "deadline=PT0.099S", "PT0.1S"),
                 bad(b -> b.deadline(Duration.ofDays(1)), "deadline=PT24H"),
                 bad(b -> b.payloadBytes(0), "payloadBytes=0"),
+                bad(
+                        b -> b.durability(Durability.replicas(1, Duration.ofSeconds(10))),
+                        "durability=Durability[replicas=1, within=PT10S]",
+                        "less time for replicas than the deadline of PT10S"),
                 bad(b -> b.payloadBytes(768 * 1024 + 1), "payloadBytes=786433", "786432"),
                 bad(b -> b.namespace("a b"), "namespace \"a b\""),
                 bad(b -> b.declare("Topic", TopicSettings.defaults()), "\"T\" at position 0"),
@@ -65,6 +70,7 @@ class RouterSettingsTest {
                         Duration.ofSeconds(10),
                         Duration.ofSeconds(10),
                         256 * 1024,
-                        true));
+                        true,
+                        Durability.MEMORY));
     }
 }

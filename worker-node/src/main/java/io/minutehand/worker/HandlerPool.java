@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs handlers: as many at once as there are slots, each with a time-out. A job that was handed out before without an answer may be what
- * kills its node, so such jobs run one at a time ({@link Suspects}), and after too many deliveries become dead letters unrun. A handler that is over
+ * kills its node, so such jobs run one at a time ({@link Suspects}), and after too many deliveries become dead letters unrun; so does at once a
+ * job whose stored body is damaged. A handler that is over
  * its time is interrupted; when it ignores that for a second, its attempt counts as failed, and its slot stays taken ("stuck"). Only the
  * node's thread touches this, but for {@link #starting} and {@link #returned}.
  */
@@ -69,7 +70,11 @@ final class HandlerPool {
         for (HandedJob handed : jobs) {
             Running running = new Running(shard, handed, this, handedNs, slotted);
             all.add(running);
-            if (deliveredTooOften(running)) {
+            if (handed.damage() != null) {
+                running.ended = true;
+                freeSlot(running);
+                engine.completions().bury(running, handed.damage(), null);
+            } else if (deliveredTooOften(running)) {
                 running.ended = true;
                 freeSlot(running);
                 String reason =

@@ -45,7 +45,7 @@ final class Fixtures {
                 Instant.EPOCH,
                 Instant.EPOCH,
                 null);
-        HandedJob handed = new HandedJob(shard.id, new Receipt(delivery, "7", 1, "0" + id), job, new byte[8]);
+        HandedJob handed = new HandedJob(shard.id, new Receipt(delivery, "7", 1, "0" + id), job, new byte[8], null);
         return new Running(shard, handed, null, handedNs, true);
     }
 }

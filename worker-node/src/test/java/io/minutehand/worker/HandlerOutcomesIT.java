@@ -113,6 +113,31 @@ class HandlerOutcomesIT {
     }
 
     @Test
+    void shouldBuryAJobWhoseStoredBodyIsDamagedAndRunItsNeighbours() {
+        long dueMs = jobs.nowMs() + 500;
+        for (int i = 0; i < 20; i++) {
+            jobs.schedule("good-" + i, dueMs, "{}");
+        }
+        jobs.schedule("damaged", dueMs, "{}");
+        jobs.schedule("cut", dueMs, "{}");
+        Records.cut(jobs, "damaged", 37);
+        Records.cut(jobs, "cut", 10);
+        start();
+        awaitState("damaged", JobState.DEAD);
+        await("neighbours").atMost(LONG).until(() -> jobs.counter("done") == 20);
+        await("call-back").atMost(LONG).until(() -> !dead.isEmpty());
+        assertThat(dead.element().getKey().id()).isEqualTo("damaged");
+        assertThat(dead.element().getKey().payload()).as("what is stored").hasSize(1);
+        assertThat(jobs.find("damaged").orElseThrow().job().lastFailure()).contains("stored body of 1 bytes");
+        await("the other is left alone, and counted")
+                .atMost(LONG)
+                .until(() -> workers.counted(Counter.SKIPPED_NEWER) > 0);
+        assertThat(runs.ids()).hasSize(20);
+        assertThat(jobs.counter("pending")).isEqualTo(1);
+        assertThat(jobs.missing()).isZero();
+    }
+
+    @Test
     void shouldWaitTheSquareOfTheAttempt() {
         behaviour.set((payload, job) -> {
             if (job.attempt() < 4) {

@@ -3,6 +3,8 @@ package io.minutehand.worker;
 import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.SharedRedis;
+import java.util.Arrays;
+import java.util.function.UnaryOperator;
 
 /** Changes stored records of the shared server by hand: what other versions and many crashes would leave. */
 final class Records {
@@ -21,13 +23,23 @@ final class Records {
         set(jobs, id, VERSION_AT, version);
     }
 
+    /** Cuts a job's record to its first bytes. */
+    static void cut(Jobs jobs, String id, int bytes) {
+        edit(jobs, id, record -> Arrays.copyOf(record, bytes));
+    }
+
     private static void set(Jobs jobs, String id, int at, int value) {
+        edit(jobs, id, record -> {
+            record[at] = (byte) value;
+            return record;
+        });
+    }
+
+    private static void edit(Jobs jobs, String id, UnaryOperator<byte[]> change) {
         String member = ShardMap.memberOf(id);
         String key = jobs.connection().keys().records(jobs.shardOf(id), member);
         try (RedisCommands commands = SharedRedis.get().connect()) {
-            byte[] record = (byte[]) commands.call("HGET", key, member);
-            record[at] = (byte) value;
-            commands.call("HSET", key, member, record);
+            commands.call("HSET", key, member, change.apply((byte[]) commands.call("HGET", key, member)));
         }
     }
 }

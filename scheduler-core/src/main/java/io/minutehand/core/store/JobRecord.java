@@ -4,6 +4,7 @@ import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.Job;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.job.Limits;
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -86,17 +87,27 @@ public final class JobRecord {
         sha.update(bytes);
     }
 
-    /** Whether this code can decode the record. */
+    /** Whether this code understands the header, by the rule of {@code lib/record.lua}. */
     static boolean readable(byte[] record) {
-        return record.length >= REASON_AT && record[0] == VERSION;
+        return record.length >= REASON_AT
+                && record[0] == VERSION
+                && record.length >= REASON_AT + (ByteBuffer.wrap(record).getShort(REASON_AT - 2) & 0xffff);
     }
+
+    /**
+     * A record as a job.
+     *
+     * @param job the job; when its body is damaged without business id and headers, and with the whole body as payload, so that no byte is lost
+     * @param damage what of the body cannot be read, or null
+     */
+    record Decoded(Job job, @Nullable String damage) {}
 
     /**
      * Decodes a record.
      *
-     * @throws IllegalArgumentException when it is of another version or cut
+     * @throws IllegalArgumentException when its header is of another version or cut
      */
-    static Job decode(String topic, String member, byte[] record) {
+    static Decoded decode(String topic, String member, byte[] record) {
         if (!readable(record)) {
             throw new IllegalArgumentException("record of topic=" + topic + " job=" + ShardMap.idOf(member)
                     + " has version " + (record.length == 0 ? "none" : record[0]) + " and " + record.length
@@ -112,6 +123,34 @@ public final class JobRecord {
         Instant createdAt = Instant.ofEpochMilli(in.getLong());
         in.position(REASON_AT - 2);
         String reason = text(in, in.getShort() & 0xffff);
+        int bodyAt = in.position();
+        Body body;
+        String damage = null;
+        try {
+            body = body(in);
+        } catch (BufferUnderflowException | IllegalArgumentException | IndexOutOfBoundsException cut) {
+            damage = "the stored body of " + (record.length - bodyAt) + " bytes is cut or was changed";
+            body = new Body(null, Map.of(), java.util.Arrays.copyOfRange(record, bodyAt, record.length));
+        }
+        Job job = new Job(
+                topic,
+                ShardMap.idOf(member),
+                body.businessId(),
+                body.headers(),
+                body.payload(),
+                state,
+                attempt,
+                delivery,
+                dueAt,
+                createdAt,
+                reason.isEmpty() ? null : reason);
+        return new Decoded(job, damage);
+    }
+
+    @SuppressWarnings("ArrayRecordComponent") // only carries three values from one method to another
+    private record Body(@Nullable String businessId, Map<String, String> headers, byte[] payload) {}
+
+    private static Body body(ByteBuffer in) {
         int businessBytes = in.getShort() & 0xffff;
         String businessId = businessBytes == NO_BUSINESS_ID ? null : text(in, businessBytes);
         int headerCount = in.getShort() & 0xffff;
@@ -122,18 +161,7 @@ public final class JobRecord {
         }
         byte[] payload = new byte[in.remaining()];
         in.get(payload);
-        return new Job(
-                topic,
-                ShardMap.idOf(member),
-                businessId,
-                headerCount == 0 ? headers : Collections.unmodifiableMap(headers),
-                payload,
-                state,
-                attempt,
-                delivery,
-                dueAt,
-                createdAt,
-                reason.isEmpty() ? null : reason);
+        return new Body(businessId, headerCount == 0 ? headers : Collections.unmodifiableMap(headers), payload);
     }
 
     static byte[] digestOf(byte[] record) {

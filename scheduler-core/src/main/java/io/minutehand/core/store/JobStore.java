@@ -5,6 +5,7 @@ import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.core.bucket.Minutes;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
+import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.job.JobStatus;
 import io.minutehand.core.store.ScriptRunner.Call;
@@ -50,10 +51,19 @@ public final class JobStore {
      * @param jobs 1 to 500, about 1 MiB at most
      */
     public CompletableFuture<ScheduleOutcome> schedule(ShardId shard, long epoch, List<NewJob> jobs) {
-        return run(scheduleCall(shard, epoch, jobs), shard, 1).thenApply(JobStore::scheduleOutcome);
+        return schedule(shard, epoch, jobs, Durability.MEMORY);
     }
 
-    private Call scheduleCall(ShardId shard, long epoch, List<NewJob> jobs) {
+    /** As {@link #schedule(ShardId, long, List)}; then waits, on the same connection, until so many replicas have what this call or an earlier one stored. */
+    public CompletableFuture<ScheduleOutcome> schedule(
+            ShardId shard, long epoch, List<NewJob> jobs, Durability durability) {
+        boolean durable = durability.replicas() > 0;
+        Call call = scheduleCall(shard, epoch, jobs, durable);
+        return (durable ? runner.runAndWait(call, durability) : runner.run(call))
+                .thenApply(reply -> scheduleOutcome(sampled(reply, shard, 1)));
+    }
+
+    private Call scheduleCall(ShardId shard, long epoch, List<NewJob> jobs, boolean durable) {
         Call call = new Call(Script.SCHEDULE)
                 .key(keys.index(shard))
                 .key(keys.ledger(shard))
@@ -63,7 +73,7 @@ public final class JobStore {
         jobs.forEach(job -> call.key(keys.end(shard, job.id())));
         Map<Long, Integer> bucketAt = new LinkedHashMap<>();
         long passedMs = clock(shard).passedMs();
-        call.arg(epoch).arg(WAKE_HORIZON_MS).arg(jobs.size());
+        call.arg(epoch).arg(WAKE_HORIZON_MS).arg(jobs.size()).arg(durable ? 1 : 0);
         for (NewJob job : jobs) {
             long minute = Minutes.label(job.dueMs(), passedMs);
             long from = job.fromMinute();
@@ -100,7 +110,7 @@ public final class JobStore {
                     elsewhere || detail.equals("-") ? null : JobState.ofCode(detail.charAt(0)),
                     elsewhere ? Long.parseLong(detail) : 0));
         }
-        return new ScheduleOutcome(status, items);
+        return new ScheduleOutcome(status, items, reply.replicas());
     }
 
     /**
@@ -162,9 +172,13 @@ public final class JobStore {
         for (int i = 4; i < reply.size(); i += 2) {
             String member = reply.text(i);
             byte[] record = reply.bytes(i + 1);
-            var job = JobRecord.decode(shard.topic(), member, record);
+            var decoded = JobRecord.decode(shard.topic(), member, record);
             jobs.add(new HandedJob(
-                    shard, new Receipt(job.delivery(), node, seq, member), job, JobRecord.digestOf(record)));
+                    shard,
+                    new Receipt(decoded.job().delivery(), node, seq, member),
+                    decoded.job(),
+                    JobRecord.digestOf(record),
+                    decoded.damage()));
         }
         return new Handout(status, reply.number(2), (int) reply.number(3), jobs);
     }
@@ -303,7 +317,10 @@ public final class JobStore {
                 reply.size() > 2 ? JobState.ofCode(reply.text(2).charAt(0)) : null);
     }
 
-    /** Reads a job by id; nothing when there is none, or its tombstone has gone, or its record is of a newer version. */
+    /**
+     * Reads a job by id; nothing when there is none, or its tombstone has gone. Fails with {@link StoreException} (REFUSED) when its record is
+     * of a newer version: it exists, and more cannot be told.
+     */
     public CompletableFuture<Optional<JobStatus>> find(ShardId shard, String id, long deadlineNs) {
         String member = ShardMap.memberOf(id);
         Call call = new Call(Script.FIND)
@@ -313,9 +330,14 @@ public final class JobStore {
         return runUntil(call, shard, deadlineNs).thenApply(reply -> switch (reply.text(0)) {
             case "RECORD" -> {
                 if (!JobRecord.readable(reply.bytes(2))) {
-                    yield Optional.empty();
+                    throw new StoreException(
+                            StoreException.Kind.REFUSED,
+                            "topic=" + shard.topic() + " job=" + id
+                                    + " exists, its record is of a newer version or damaged; ask with a newer version of this library",
+                            null);
                 }
-                var job = JobRecord.decode(shard.topic(), member, reply.bytes(2));
+                var job =
+                        JobRecord.decode(shard.topic(), member, reply.bytes(2)).job();
                 yield Optional.of(new JobStatus(id, job.state(), job));
             }
             case "ENDED" ->

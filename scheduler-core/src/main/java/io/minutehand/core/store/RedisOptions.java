@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param trustStorePassword its password, or null
  * @param replyTimeout how long a call waits for its reply, 50 ms to 30 s
  * @param subscriptions how many channels the process may listen to
+ * @param acceptsRisks whether to work with a server whose settings would lose jobs, see {@link ServerFacts#risks}
  */
 public record RedisOptions(
         Mode mode,
@@ -47,7 +48,8 @@ public record RedisOptions(
         @Nullable Path trustStore,
         @Nullable String trustStorePassword,
         Duration replyTimeout,
-        int subscriptions) {
+        int subscriptions,
+        boolean acceptsRisks) {
     /** The kind of deployment. */
     public enum Mode {
         SINGLE,
@@ -119,7 +121,8 @@ public record RedisOptions(
                 null,
                 null,
                 Duration.ofSeconds(1),
-                4000);
+                4000,
+                false);
     }
 
     public RedisOptions withNamespace(String value) {
@@ -135,7 +138,8 @@ public record RedisOptions(
                 trustStore,
                 trustStorePassword,
                 replyTimeout,
-                subscriptions);
+                subscriptions,
+                acceptsRisks);
     }
 
     /** The same with certificates of one's own (JKS or PKCS12) for TLS. */
@@ -152,7 +156,8 @@ public record RedisOptions(
                 store,
                 storePassword,
                 replyTimeout,
-                subscriptions);
+                subscriptions,
+                acceptsRisks);
     }
 
     public RedisOptions withReplyTimeout(Duration value) {
@@ -168,7 +173,26 @@ public record RedisOptions(
                 trustStore,
                 trustStorePassword,
                 value,
-                subscriptions);
+                subscriptions,
+                acceptsRisks);
+    }
+
+    /** The same for a server whose settings would lose jobs: what else refuses to start then only says so, loudly. */
+    public RedisOptions withRisksAccepted() {
+        return new RedisOptions(
+                mode,
+                tls,
+                addresses,
+                user,
+                password,
+                database,
+                master,
+                namespace,
+                trustStore,
+                trustStorePassword,
+                replyTimeout,
+                subscriptions,
+                true);
     }
 
     /** Where, without user and password. */

@@ -7,10 +7,11 @@ import java.util.List;
  * A script's reply: a flat list of texts, byte strings and whole numbers, and when it was asked for and came.
  *
  * @param values what the script returned
+ * @param replicas how many replicas are known to have what the script wrote; 0 when nobody waited for them
  * @param sentNs nanoTime before the call was sent
  * @param receivedNs nanoTime when the reply arrived
  */
-record Reply(List<Object> values, long sentNs, long receivedNs) {
+record Reply(List<Object> values, int replicas, long sentNs, long receivedNs) {
     int size() {
         return values.size();
     }

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param status of the whole call; only OK has items
  * @param items in the order of the jobs given
+ * @param replicas how many replicas are known to have what is stored; 0 when nobody waited for them
  */
-public record ScheduleOutcome(Status status, List<Item> items) {
+public record ScheduleOutcome(Status status, List<Item> items, int replicas) {
     /** Answer to the whole call. */
     public enum Status {
         OK,

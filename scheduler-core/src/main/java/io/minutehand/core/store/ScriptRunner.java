@@ -1,6 +1,8 @@
 package io.minutehand.core.store;
 
+import io.minutehand.core.job.Durability;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -9,8 +11,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.redisson.api.BatchOptions;
+import org.redisson.api.RBatch;
 import org.redisson.api.RFuture;
 import org.redisson.api.RScript;
+import org.redisson.api.RScriptAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisNoScriptException;
@@ -29,12 +34,16 @@ final class ScriptRunner {
 
     private static final long LONGEST_PAUSE_MS = 500;
 
+    private final RedissonClient client;
+    private final Duration replyTimeout;
     private final RScript scripts;
     private final ScriptLibrary library;
     private final Executor executor;
     private final Failures failures;
 
-    ScriptRunner(RedissonClient client, java.time.Duration replyTimeout, ScriptLibrary library, Executor executor) {
+    ScriptRunner(RedissonClient client, Duration replyTimeout, ScriptLibrary library, Executor executor) {
+        this.client = client;
+        this.replyTimeout = replyTimeout;
         this.scripts = client.getScript(OptionalOptions.defaults()
                 .codec(ByteArrayCodec.INSTANCE)
                 .timeout(replyTimeout)
@@ -67,10 +76,54 @@ final class ScriptRunner {
         long sentNs = System.nanoTime();
         send(call, false).whenComplete((values, failure) -> {
             long receivedNs = System.nanoTime();
-            deliver(answer, call, values, failure, sentNs, receivedNs);
+            deliver(answer, call, values, 0, failure, sentNs, receivedNs);
         });
         return answer;
     }
+
+    /**
+     * Runs a script once and waits, on its connection, until replicas have what it wrote; the reply says how many had it in time. Fails with a
+     * {@link StoreException}.
+     */
+    CompletableFuture<Reply> runAndWait(Call call, Durability durability) {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
+        long sentNs = System.nanoTime();
+        sendAndWait(call, durability, false).whenComplete((waited, failure) -> {
+            long receivedNs = System.nanoTime();
+            deliver(
+                    answer,
+                    call,
+                    waited == null ? List.of() : waited.values(),
+                    waited == null ? 0 : waited.replicas(),
+                    failure,
+                    sentNs,
+                    receivedNs);
+        });
+        return answer;
+    }
+
+    /** WAIT is for the writes of its own connection, so script and WAIT go in one batch. */
+    private CompletableFuture<Waited> sendAndWait(Call call, Durability durability, boolean withText) {
+        try {
+            RBatch batch = client.createBatch(BatchOptions.defaults()
+                    .responseTimeout(replyTimeout.toMillis(), TimeUnit.MILLISECONDS)
+                    .retryAttempts(0)
+                    .sync(durability.replicas(), durability.within()));
+            CompletableFuture<List<Object>> values = evaluate(batch.getScript(ByteArrayCodec.INSTANCE), call, withText);
+            CompletableFuture<Waited> waited = batch.executeAsync()
+                    .toCompletableFuture()
+                    .thenCombine(values, (result, list) -> new Waited(list, result.getSyncedSlaves()));
+            return withText
+                    ? waited
+                    : waited.exceptionallyCompose(failure -> unwrap(failure) instanceof RedisNoScriptException
+                            ? sendAndWait(call, durability, true)
+                            : CompletableFuture.failedFuture(failure));
+        } catch (RuntimeException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    private record Waited(List<Object> values, int replicas) {}
 
     /**
      * Runs a script, and again with the same keys and arguments while it fails in a way that may pass, until the deadline.
@@ -103,14 +156,8 @@ final class ScriptRunner {
     }
 
     private CompletableFuture<List<Object>> send(Call call, boolean withText) {
-        RScript.Mode mode = RScript.Mode.READ_WRITE;
-        List<Object> keys = new ArrayList<>(call.keys());
-        Object[] values = call.args().toArray();
         try {
-            RFuture<List<Object>> sent = withText
-                    ? scripts.evalAsync(mode, library.text(call.script()), RScript.ReturnType.LIST, keys, values)
-                    : scripts.evalShaAsync(mode, library.sha(call.script()), RScript.ReturnType.LIST, keys, values);
-            CompletableFuture<List<Object>> answered = sent.toCompletableFuture();
+            CompletableFuture<List<Object>> answered = evaluate(scripts, call, withText);
             return withText
                     ? answered
                     : answered.exceptionallyCompose(failure -> unwrap(failure) instanceof RedisNoScriptException
@@ -121,15 +168,26 @@ final class ScriptRunner {
         }
     }
 
+    private CompletableFuture<List<Object>> evaluate(RScriptAsync on, Call call, boolean withText) {
+        RScript.Mode mode = RScript.Mode.READ_WRITE;
+        List<Object> keys = new ArrayList<>(call.keys());
+        Object[] values = call.args().toArray();
+        RFuture<List<Object>> sent = withText
+                ? on.evalAsync(mode, library.text(call.script()), RScript.ReturnType.LIST, keys, values)
+                : on.evalShaAsync(mode, library.sha(call.script()), RScript.ReturnType.LIST, keys, values);
+        return sent.toCompletableFuture();
+    }
+
     private void deliver(
             CompletableFuture<Reply> answer,
             Call call,
             List<Object> values,
+            int replicas,
             Throwable failure,
             long sentNs,
             long receivedNs) {
         Runnable completion = failure == null
-                ? () -> answer.complete(new Reply(values, sentNs, receivedNs))
+                ? () -> answer.complete(new Reply(values, replicas, sentNs, receivedNs))
                 : () -> answer.completeExceptionally(failures.translate(call, unwrap(failure)));
         executor.execute(completion);
     }

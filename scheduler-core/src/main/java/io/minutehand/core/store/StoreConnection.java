@@ -4,6 +4,7 @@ import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.core.bucket.ShardId;
 import java.net.MalformedURLException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,18 +15,25 @@ import org.redisson.Redisson;
 import org.redisson.api.RScript;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
+import org.redisson.api.redisnode.RedisClusterNode;
+import org.redisson.api.redisnode.RedisNode;
+import org.redisson.api.redisnode.RedisNodes;
+import org.redisson.client.RedisException;
 import org.redisson.client.codec.ByteArrayCodec;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.BaseConfig;
 import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.ReadMode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connection of a process to Redis: one Redisson client, the scripts, and the estimates of the servers' clocks. From it come the stores,
  * each completing its futures on the executor that is given. Thread-safe; closing it ends the client that it made.
  */
 public final class StoreConnection implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(StoreConnection.class);
     private static final int OLDEST_MAJOR = 7;
     private static final int NETTY_THREADS = 2;
     private static final int CONNECTIONS = 8;
@@ -39,21 +47,29 @@ public final class StoreConnection implements AutoCloseable {
     private final Keyspace keys;
     private final Duration replyTimeout;
     private final boolean manyServers;
+    private final boolean sentinels;
     private final ScriptLibrary library;
     private final String description;
     private final ServerClock sharedClock = new ServerClock();
     private final Map<ShardId, ServerClock> clocks = new ConcurrentHashMap<>();
 
     private StoreConnection(
-            Config config, Keyspace keys, Duration replyTimeout, ScriptLibrary library, String description) {
+            Config config,
+            Keyspace keys,
+            Duration replyTimeout,
+            ScriptLibrary library,
+            String description,
+            boolean acceptsRisks) {
         this.client = Redisson.create(config);
         this.keys = keys;
         this.replyTimeout = replyTimeout;
         this.manyServers = config.isClusterConfig();
+        this.sentinels = config.isSentinelConfig();
         this.library = library;
         this.description = description;
         try {
             requireVersion();
+            requireSafety(acceptsRisks);
         } catch (RuntimeException refused) {
             client.shutdown();
             throw refused;
@@ -63,7 +79,8 @@ public final class StoreConnection implements AutoCloseable {
     /**
      * Connects; blocks until the first connection stands.
      *
-     * @throws StoreException (REFUSED) when nobody answers, the login fails, or the server is older than Redis 7.0
+     * @throws StoreException (REFUSED) when nobody answers, the login fails, the server is older than Redis 7.0, or its settings would lose
+     *     jobs ({@link ServerFacts#risks}) and the options do not accept that
      */
     public static StoreConnection open(RedisOptions options) {
         return open(options, (name, text) -> text);
@@ -76,20 +93,32 @@ public final class StoreConnection implements AutoCloseable {
                 new Keyspace(options.namespace()),
                 options.replyTimeout(),
                 new ScriptLibrary(edit),
-                options.toString());
+                options.toString(),
+                options.acceptsRisks());
     }
 
     /**
      * Connects by a Redisson configuration of the caller's. Calls of ours still bring their own codec, time-out and the order not to be
      * resent; a configuration without a codec gets one that needs no library.
      *
+     * @param acceptsRisks as {@link RedisOptions#acceptsRisks}
      * @throws StoreException as {@link #open(RedisOptions)}
      */
-    public static StoreConnection of(Config config, String namespace) {
+    public static StoreConnection of(Config config, String namespace, boolean acceptsRisks) {
         Config copy = copyOf(config);
         ours(copy);
         return connect(
-                copy, new Keyspace(namespace), Duration.ofSeconds(1), new ScriptLibrary(), "a Redisson configuration");
+                copy,
+                new Keyspace(namespace),
+                Duration.ofSeconds(1),
+                new ScriptLibrary(),
+                "a Redisson configuration",
+                acceptsRisks);
+    }
+
+    /** As {@link #of(Config, String, boolean)}, accepting no risks. */
+    public static StoreConnection of(Config config, String namespace) {
+        return of(config, namespace, false);
     }
 
     /** Copying a configuration without a codec would give both the client's default one, whose library is not here. */
@@ -106,9 +135,14 @@ public final class StoreConnection implements AutoCloseable {
     }
 
     private static StoreConnection connect(
-            Config config, Keyspace keys, Duration replyTimeout, ScriptLibrary library, String description) {
+            Config config,
+            Keyspace keys,
+            Duration replyTimeout,
+            ScriptLibrary library,
+            String description,
+            boolean acceptsRisks) {
         try {
-            return new StoreConnection(config, keys, replyTimeout, library, description);
+            return new StoreConnection(config, keys, replyTimeout, library, description, acceptsRisks);
         } catch (StoreException refused) {
             throw refused;
         } catch (RuntimeException failure) {
@@ -182,6 +216,74 @@ public final class StoreConnection implements AutoCloseable {
                     "Redis at " + description + " has version " + version + ", needed is " + OLDEST_MAJOR
                             + ".0 or newer (script flags, sharded channels)",
                     new IllegalStateException(version));
+        }
+    }
+
+    /**
+     * What each primary says of itself now; blocks for a round trip or two each.
+     *
+     * @throws StoreException when one does not answer, or does not let this user ask (INFO)
+     */
+    public List<ServerFacts> servers() {
+        try {
+            return primaries().stream().map(this::factsOf).toList();
+        } catch (RuntimeException failure) {
+            throw new Failures().translate("asking the servers of " + description + " for their settings", failure);
+        }
+    }
+
+    private Collection<? extends RedisNode> primaries() {
+        if (manyServers) {
+            return client.getRedisNodes(RedisNodes.CLUSTER).getMasters();
+        }
+        return List.of(
+                sentinels
+                        ? client.getRedisNodes(RedisNodes.SENTINEL_MASTER_SLAVE).getMaster()
+                        : client.getRedisNodes(RedisNodes.MASTER_SLAVE).getMaster());
+    }
+
+    private ServerFacts factsOf(RedisNode server) {
+        String address =
+                server.getAddr().getHostString() + ":" + server.getAddr().getPort();
+        String appendFsync = null;
+        try {
+            appendFsync = server.getConfig("appendfsync").get("appendfsync");
+        } catch (RedisException notAllowed) {
+            log.debug("redis: server={} does not let this user ask for its configuration", address);
+        }
+        String clusterState =
+                // The client's nodes are of one class for all deployments.
+                manyServers && server instanceof RedisClusterNode node
+                        ? node.clusterInfo().get("cluster_state")
+                        : null;
+        return ServerFacts.of(address, server.info(RedisNode.InfoSection.DEFAULT), appendFsync, clusterState);
+    }
+
+    private void requireSafety(boolean acceptsRisks) {
+        List<ServerFacts> servers;
+        try {
+            servers = servers();
+        } catch (StoreException notAllowed) {
+            log.warn("redis: settings cannot be checked cause=\"{}\"; the user needs INFO", notAllowed.getMessage());
+            return;
+        }
+        for (ServerFacts server : servers) {
+            for (ServerFacts.Risk risk : server.risks()) {
+                switch (risk.level()) {
+                    case REFUSED -> {
+                        if (!acceptsRisks) {
+                            throw new StoreException(
+                                    StoreException.Kind.REFUSED,
+                                    "Redis at " + server.address() + " is not safe to use: " + risk.what()
+                                            + "; or accept the risk (RedisOptions.withRisksAccepted)",
+                                    null);
+                        }
+                        log.error("redis: risk accepted server={} {}", server.address(), risk.what());
+                    }
+                    case WARNING -> log.warn("redis: server={} {}", server.address(), risk.what());
+                    default -> log.debug("redis: server={} {}", server.address(), risk.what());
+                }
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.minutehand.core.write;
 
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
+import io.minutehand.core.job.Durability;
 import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.NewJob;
 import io.minutehand.core.store.ScheduleOutcome;
@@ -29,8 +30,15 @@ public final class JobWriter {
     private final JobStore store;
     private final TopicRegistry topics;
     private final Executor executor;
+    private final Durability durability;
 
+    /** A writer whose jobs count as stored when the primary has them. */
     public JobWriter(JobStore store, TopicRegistry topics, Executor executor) {
+        this(store, topics, executor, Durability.MEMORY);
+    }
+
+    public JobWriter(JobStore store, TopicRegistry topics, Executor executor, Durability durability) {
+        this.durability = durability;
         this.store = store;
         this.topics = topics;
         this.executor = executor;
@@ -84,7 +92,7 @@ public final class JobWriter {
                 StoredTopic view, ShardId shard, List<Integer> open, boolean doubtful, long pauseMs) {
             List<NewJob> part = new ArrayList<>(open.size());
             open.forEach(i -> part.add(jobs.get(i)));
-            return store.schedule(shard, view.epoch(), part)
+            return store.schedule(shard, view.epoch(), part, durability)
                     .handle((outcome, failure) -> failure == null
                             ? answered(view, shard, open, doubtful, pauseMs, outcome)
                             : failed(view, shard, open, doubtful, pauseMs, StoreException.of(failure)))
@@ -108,7 +116,9 @@ public final class JobWriter {
                             jobs.set(i, jobs.get(i).replacingFrom(item.minute()));
                             elsewhere.add(i);
                         } else {
-                            results[i] = new WriteResult(statusOf(item.status()), item.state());
+                            Status status = statusOf(item.status());
+                            boolean missed = status.accepted() && outcome.replicas() < durability.replicas();
+                            results[i] = new WriteResult(missed ? Status.STORED_NOT_REPLICATED : status, item.state());
                         }
                     }
                     return elsewhere.isEmpty()

@@ -22,6 +22,11 @@ public record WriteResult(Status status, @Nullable JobState state) {
         REPLACED,
         /** It would replace a job that is in flight: nothing changed. */
         RUNNING,
+        /**
+         * Stored in the primary, but not in as many replicas as asked for, in the time that was given. It may run, and a fail-over may lose it:
+         * repeat with the same id.
+         */
+        STORED_NOT_REPLICATED,
         /** Redis is at maxmemory: for sure not stored. */
         STORE_FULL,
         /** Redis could not be reached before the deadline: for sure not stored. */
@@ -29,7 +34,7 @@ public record WriteResult(Status status, @Nullable JobState state) {
         /** A reply was lost and none came before the deadline: stored or not; repeat with the same id. */
         UNKNOWN;
 
-        /** Whether the job is stored under the request that was made. */
+        /** Whether the job is stored under the request that was made, as safely as was asked for. */
         public boolean accepted() {
             return this == CREATED || this == EXISTS || this == REPLACED;
         }

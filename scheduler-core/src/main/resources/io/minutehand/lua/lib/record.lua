@@ -10,7 +10,10 @@ local function digit(member)
   return byte - 87
 end
 
-local function readable(record) return string.byte(record) == VERSION end
+-- Whether the header can be understood: this version, and not cut.
+local function readable(record)
+  return string.byte(record) == VERSION and #record >= 36 and #record >= 36 + struct.unpack('>H', record, 35)
+end
 local function stateOf(record) return string.sub(record, 2, 2) end
 local function attemptOf(record) return string.byte(record, 3) * 256 + string.byte(record, 4) end
 local function deliveryOf(record) return string.byte(record, 5) * 256 + string.byte(record, 6) end

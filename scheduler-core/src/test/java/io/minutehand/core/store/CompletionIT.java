@@ -267,6 +267,21 @@ class CompletionIT {
     }
 
     @Test
+    void shouldLeaveARecordOfANewerVersionAlone() {
+        List<HandedJob> jobs = store.inFlight("a", "b");
+        store.makeNewer("a");
+        store.makeNewer("b");
+
+        assertThat(store.changesOf(() -> {
+                    assertThat(get(store.jobs.retry(jobs.get(0), START_MS, true, "")))
+                            .isFalse();
+                    assertThat(get(store.jobs.bury(jobs.get(1), "", TopicSettings.defaults())))
+                            .isEmpty();
+                }))
+                .isEmpty();
+    }
+
+    @Test
     @Replies("bury OK")
     void shouldMakeADeadLetter() {
         HandedJob job = store.inFlight("a").get(0);
@@ -413,6 +428,6 @@ class CompletionIT {
     }
 
     private static HandedJob withReceipt(HandedJob job, Receipt receipt) {
-        return new HandedJob(job.shard(), receipt, job.job(), job.digest());
+        return new HandedJob(job.shard(), receipt, job.job(), job.digest(), job.damage());
     }
 }

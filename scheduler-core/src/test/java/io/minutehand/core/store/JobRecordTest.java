@@ -105,6 +105,32 @@ class JobRecordTest {
     }
 
     @Test
+    void shouldKeepEveryByteOfADamagedBody() {
+        byte[] body = JobRecord.encodeBody("business", Map.of("name", "value"), new byte[0]);
+        for (int kept = 0; kept < body.length; kept++) {
+            byte[] cut = java.util.Arrays.copyOf(body, kept);
+            JobRecord.Decoded decoded = JobRecord.decode("orders", ShardMap.memberOf("a"), record("why", cut));
+            assertThat(decoded.damage()).as("%d bytes of the body", kept).contains(kept + " bytes");
+            assertThat(decoded.job().payload()).isEqualTo(cut);
+            assertThat(decoded.job().businessId()).isNull();
+            assertThat(decoded.job().headers()).isEmpty();
+            assertThat(decoded.job().lastFailure()).isEqualTo("why");
+        }
+        assertThat(JobRecord.decode("orders", ShardMap.memberOf("a"), record("why", body))
+                        .damage())
+                .isNull();
+    }
+
+    @Test
+    void shouldNotReadAHeaderWhoseReasonIsCut() {
+        byte[] record = record("why", new byte[0]);
+
+        assertThat(JobRecord.readable(record)).isTrue();
+        assertThat(JobRecord.readable(java.util.Arrays.copyOf(record, 38))).isFalse();
+        assertThat(JobRecord.readable(java.util.Arrays.copyOf(record, 35))).isFalse();
+    }
+
+    @Test
     void shouldTellRequestsApartByAllThatTheCallerGave() {
         byte[] payload = {1, 2};
         List<byte[]> different = List.of(
@@ -159,7 +185,7 @@ class JobRecordTest {
     private static Job decode(String reason, byte[] body) {
         byte[] record = record(reason, body);
         assertThat(JobRecord.digestOf(record)).isEqualTo(DIGEST);
-        return JobRecord.decode("orders", ShardMap.memberOf("a"), record);
+        return JobRecord.decode("orders", ShardMap.memberOf("a"), record).job();
     }
 
     /** As lib/record.lua writes it. */

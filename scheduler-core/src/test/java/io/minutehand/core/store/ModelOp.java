@@ -384,11 +384,11 @@ interface ModelOp {
                 Instant.EPOCH,
                 Instant.EPOCH,
                 null);
-        return new HandedJob(null, receipt, job, digest);
+        return new HandedJob(null, receipt, job, digest, null);
     }
 
     private static HandedJob in(TestStore store, HandedJob job) {
-        return new HandedJob(store.shard(), job.receipt(), job.job(), job.digest());
+        return new HandedJob(store.shard(), job.receipt(), job.job(), job.digest(), job.damage());
     }
 
     private static String shown(Handout handout) {

@@ -247,6 +247,37 @@ class PopIT {
     }
 
     @Test
+    void shouldHandOutADamagedBodyAsWhatItIsAndTheOthersAsEver() {
+        store.schedule("good", -2);
+        store.schedule("damaged", -1);
+        store.claim(0, 1);
+        store.cut("damaged", 37);
+
+        Handout handout = store.pop(0, 1, 1, 10);
+
+        assertThat(ids(handout)).containsExactly("good", "damaged");
+        assertThat(handout.jobs().get(0).damage()).isNull();
+        assertThat(handout.jobs().get(1).damage()).contains("1 bytes");
+        assertThat(handout.jobs().get(1).job().payload()).hasSize(1);
+    }
+
+    @Test
+    void shouldLeaveARecordAloneWhoseHeaderIsCut() {
+        store.schedule("good", -3);
+        store.schedule("cut", -2);
+        store.schedule("empty", -1);
+        store.claim(0, 1);
+        store.cut("cut", 20);
+        store.cut("empty", 0);
+
+        Handout handout = store.pop(0, 1, 1, 10);
+
+        assertThat(ids(handout)).containsExactly("good");
+        assertThat(handout.skipped()).isEqualTo(2);
+        assertThat(handout.next()).isEqualTo(START_MS + 10_000);
+    }
+
+    @Test
     void shouldStopAtAMebibyte() {
         for (int i = 0; i < 5; i++) {
             store.schedule(large("job-" + i, i - 10, Limits.PAYLOAD_BYTES));

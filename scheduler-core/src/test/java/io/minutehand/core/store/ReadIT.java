@@ -6,6 +6,7 @@ import static io.minutehand.core.store.TestStore.digest;
 import static io.minutehand.core.store.TestStore.get;
 import static io.minutehand.core.store.TestStore.soon;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.minutehand.core.job.Job;
 import io.minutehand.core.job.JobState;
@@ -66,12 +67,13 @@ class ReadIT {
 
     @Test
     @Replies("find NOT_FOUND")
-    void shouldFindNothingWhereNothingIsOrItCannotBeRead() {
+    void shouldFindNothingWhereNothingIsAndSayWhatItCannotRead() {
         store.schedule("newer", 0);
         store.makeNewer("newer");
 
         assertThat(find("unheard-of")).isEmpty();
-        assertThat(find("newer")).isEmpty();
+        assertThatThrownBy(() -> find("newer"))
+                .hasStackTraceContaining("job=newer exists, its record is of a newer version");
     }
 
     @Test

@@ -245,7 +245,7 @@ class ScheduleIT {
     void shouldStoreNothingForAnotherEpoch() {
         assertThat(store.changesOf(() -> {
                     assertThat(get(store.jobs.schedule(store.shard(), 2, List.of(newJob("a", 0)))))
-                            .isEqualTo(new ScheduleOutcome(Status.STALE_SETTINGS, List.of()));
+                            .isEqualTo(new ScheduleOutcome(Status.STALE_SETTINGS, List.of(), 0));
                     assertThat(get(store.jobs.schedule(store.shard(), 0, List.of(newJob("a", 0))))
                                     .status())
                             .isEqualTo(Status.STALE_SETTINGS);
@@ -261,7 +261,7 @@ class ScheduleIT {
 
         assertThat(store.changesOf(() -> assertThat(get(store.jobs.schedule(
                                 store.shard(), 1, List.of(newJob("later", 90_000), newJob("a", 0)))))
-                        .isEqualTo(new ScheduleOutcome(Status.CLOCK_AHEAD, List.of()))))
+                        .isEqualTo(new ScheduleOutcome(Status.CLOCK_AHEAD, List.of(), 0))))
                 .isEmpty();
 
         assertThat(store.schedule("a", 0).status())

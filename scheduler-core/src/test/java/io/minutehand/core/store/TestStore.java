@@ -274,6 +274,13 @@ final class TestStore implements AutoCloseable {
         return record;
     }
 
+    /** Cuts a record to its first bytes, as a hand or a faulty import would. */
+    void cut(String id, int bytes) {
+        String member = ShardMap.memberOf(id);
+        byte[] record = (byte[]) redis.call("HGET", keys.records(shard, member), member);
+        redis.call("HSET", keys.records(shard, member), member, Arrays.copyOf(record, bytes));
+    }
+
     /** Takes a record away, as a fault would; whatever names it is an orphan then. */
     void loseRecord(String id) {
         String member = ShardMap.memberOf(id);
