@@ -4,7 +4,7 @@
 -- KEYS:
 --   1 bucket    zset    the bucket in which the caller believes the job
 --   2 index     zset    minutes of the non-empty buckets
---   3 ledger    hash    counters
+--   3 ledger    hash    counters and settings epoch of the shard
 --   4 hash      hash    the record hash of the job
 --   5 ended     string  tombstone of the job
 -- ARGV:
@@ -16,7 +16,8 @@
 --   RUNNING                        in flight: too late
 --   ENDED state                    D done, X dead
 --   ELSEWHERE minute               pending in another bucket: call again with it
---   NOT_FOUND                      no such job, or its tombstone has gone
+--   NOT_FOUND epoch                no such job here, or its tombstone has gone; the shard's settings epoch, 0 = none: where it is another
+--     than the caller's, the job may have another home by now
 --   NEWER                          the record is of a newer version: left alone
 -- Cost: O(log(bucket)).
 -- Replay: CANCELLED again while the tombstone stays, then NOT_FOUND.
@@ -29,7 +30,7 @@ local nowUs = clock()
 local record = redis.call('HGET', hash, member)
 if not record then
   local tombstone = redis.call('GET', ended)
-  if not tombstone then return { 'NOT_FOUND', nowUs } end
+  if not tombstone then return { 'NOT_FOUND', nowUs, redis.call('HGET', ledger, 'epoch') or '0' } end
   local state = string.sub(tombstone, 1, 1)
   if state == 'C' then return { 'CANCELLED', nowUs } end
   return { 'ENDED', nowUs, state }

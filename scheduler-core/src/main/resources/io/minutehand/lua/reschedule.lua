@@ -8,6 +8,7 @@
 --   4 hash      hash    the record hash of the job
 --   5 ended     string  tombstone of the job
 --   6 wakeChannel channel hint to the bucket's owner
+--   7 ledger    hash    settings epoch of the shard
 -- ARGV:
 --   1 member
 --   2 fromMinute the minute of the bucket from, 0 = not known
@@ -19,21 +20,21 @@
 --   RUNNING                        in flight: too late
 --   ENDED state                    D done, X dead, C cancelled
 --   ELSEWHERE minute               pending in another bucket: call again with it
---   NOT_FOUND                      no such job, or its tombstone has gone
+--   NOT_FOUND epoch                as cancel
 --   NEWER                          the record is of a newer version: left alone
 -- Cost: O(log(buckets)).
 -- Replay: MOVED (or ELSEWHERE with the new minute, then MOVED); nothing changes.
 -- @include clock
 -- @include record
 -- @include wake
-local from, to, index, hash, ended, wakeChannel = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local from, to, index, hash, ended, wakeChannel, ledger = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local member, fromMinute, due, toMinute, horizonMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 
 local nowUs, now = clock()
 local record = redis.call('HGET', hash, member)
 if not record then
   local tombstone = redis.call('GET', ended)
-  if not tombstone then return { 'NOT_FOUND', nowUs } end
+  if not tombstone then return { 'NOT_FOUND', nowUs, redis.call('HGET', ledger, 'epoch') or '0' } end
   return { 'ENDED', nowUs, string.sub(tombstone, 1, 1) }
 end
 if not readable(record) then return { 'NEWER', nowUs } end

@@ -1,6 +1,6 @@
 #!lua
 -- schedule: stores a batch of jobs of one shard.
--- Transition: none -> pending (or pending, dead or ended -> pending, for an item with mode R).
+-- Transition: none -> pending (or pending, dead or ended -> pending, for an item with mode R); in an earlier home nothing new.
 -- KEYS:
 --   1 index     zset    minutes of the non-empty buckets
 --   2 ledger    hash    counters and settings epoch of the shard
@@ -13,14 +13,15 @@
 --   1 epoch     settings epoch that the caller knows
 --   2 horizonMs ms, 0.. : a job due within it wakes the owner when it becomes the first of its bucket
 --   3 count     items, 1..500
---   4 durable   1 = the caller waits for replicas next: also write when nothing is stored, since Redis makes it wait for no more
---     than the last write of its own connection, and an earlier call may have come by another; 0 = not so
+--   4 durable   1 = the caller waits for replicas next: write in any case, since it will wait for no more than its connection's last write
+--   5 earlier   1 = this shard is an earlier home of the items: what is not here is not stored here
 --   then 9 an item: member, due (epoch ms), minute, bucket (its place in KEYS), digest (8 bytes), mode (K keep, R replace),
 --     from (place in KEYS of the bucket that a replaced job waits in, 0 = none known), fromMinute (0 = none known), body (bytes)
 -- Returns:
 --   STALE_SETTINGS nowUs           the epoch is another: nothing was stored
 --   CLOCK_AHEAD nowUs              an item's minute is later than that of max(due, now), it would be found too late: nothing was stored
---   OK nowUs then 2 an item:       CREATED -, EXISTS state, CONFLICT state, REPLACED state, RUNNING I, ELSEWHERE minute, NEWER -
+--   OK nowUs then 2 an item:       CREATED -, EXISTS state, CONFLICT state, REPLACED state, RUNNING I, ELSEWHERE minute, NEWER -,
+--                                  ABSENT - (earlier home: not here), ABSENT state (ended here and to be replaced: its tombstone has gone)
 --   (an OOM error before any write when the server is full)
 -- Cost: O(count * log(bucket)).
 -- Replay: an identical call answers EXISTS where the first said CREATED or REPLACED, and writes no job (durable: counts itself). So an id
@@ -30,8 +31,9 @@
 -- @include wake
 -- @include lists
 local index, ledger, dead, wakeChannel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local epoch, horizonMs, count, durable = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
-local records, ends, items = 5, 21, 5
+local epoch, horizonMs, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local durable, earlier = ARGV[4] == '1', ARGV[5] == '1'
+local records, ends, items = 5, 21, 6
 
 local nowUs, now = clock()
 if redis.call('HGET', ledger, 'epoch') ~= epoch then return { 'STALE_SETTINGS', nowUs } end
@@ -71,6 +73,9 @@ for i = 1, count do
     status = 'EXISTS'
   elseif digestThen and not replace then
     status = 'CONFLICT'
+  elseif earlier and not record then
+    status = 'ABSENT'
+    if ended then unended[#unended + 1] = KEYS[ends + i - 1] end
   elseif state == 'I' then
     status = 'RUNNING'
   elseif state == 'P' and ARGV[at + 7] ~= digits(minuteOf(record)) then

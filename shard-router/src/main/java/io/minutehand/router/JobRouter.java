@@ -9,6 +9,7 @@ import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.core.write.JobAccess;
 import io.minutehand.core.write.JobWriter;
 import io.minutehand.core.write.TopicRegistry;
 import io.minutehand.router.Admission.Pass;
@@ -79,7 +80,7 @@ public final class JobRouter implements AutoCloseable {
         TopicRegistry topics = new TopicRegistry(connection.cluster(loop), builder.declared, settings.createTopics());
         RedisBackend backend = new RedisBackend(jobs, topics, new JobWriter(jobs, topics, loop, settings.durability()));
         this.batcher = new ScheduleBatcher(loop, backend, callbacks, builder.telemetry, settings.deadline());
-        this.orders = new Orders(jobs, admission, batcher, settings.deadline());
+        this.orders = new Orders(jobs, new JobAccess(jobs, topics), admission, batcher, settings.deadline());
         loop.begin(batcher);
         log.info("router: connected redis={} settings={} declared={}", connection, settings, builder.declared);
     }

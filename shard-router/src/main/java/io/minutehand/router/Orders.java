@@ -1,12 +1,11 @@
 package io.minutehand.router;
 
-import io.minutehand.core.bucket.ShardId;
-import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.JobId;
 import io.minutehand.core.job.JobStatus;
 import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.MoveOutcome;
 import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.write.JobAccess;
 import io.minutehand.router.Admission.Pass;
 import io.minutehand.router.JobForms.When;
 import java.time.Duration;
@@ -19,12 +18,14 @@ import org.jspecify.annotations.Nullable;
 /** What callers want of single jobs: cancel, reschedule, find. Each is a call of its own, behind the jobs that its lane already has. Thread-safe. */
 final class Orders {
     private final JobStore jobs;
+    private final JobAccess access;
     private final Admission admission;
     private final ScheduleBatcher batcher;
     private final Duration deadline;
 
-    Orders(JobStore jobs, Admission admission, ScheduleBatcher batcher, Duration deadline) {
+    Orders(JobStore jobs, JobAccess access, Admission admission, ScheduleBatcher batcher, Duration deadline) {
         this.jobs = jobs;
+        this.access = access;
         this.admission = admission;
         this.batcher = batcher;
         this.deadline = deadline;
@@ -35,8 +36,7 @@ final class Orders {
                 route,
                 "cancel",
                 id,
-                (topic, deadlineNs) -> jobs.cancel(
-                                shardOf(topic, id), id, topic.settings().retention(), deadlineNs)
+                (topic, deadlineNs) -> access.cancel(topic, id, deadlineNs)
                         .thenApply(outcome -> new CancelResult(
                                 id,
                                 switch (outcome.status()) {
@@ -57,10 +57,12 @@ final class Orders {
                 "reschedule",
                 id,
                 (topic, deadlineNs) -> {
-                    ShardId shard = shardOf(topic, id);
-                    long sinceUs = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - calledNs);
-                    long dueMs = when.dueMs(jobs.clock(shard).nowUs() - sinceUs);
-                    return jobs.reschedule(shard, id, dueMs, deadlineNs)
+                    return access.reschedule(
+                                    topic,
+                                    id,
+                                    shard -> when.dueMs(jobs.clock(shard).nowUs()
+                                            - TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - calledNs)),
+                                    deadlineNs)
                             .thenApply(outcome -> new RescheduleResult(
                                     id,
                                     switch (outcome.status()) {
@@ -76,7 +78,7 @@ final class Orders {
     }
 
     CompletableFuture<Optional<JobStatus>> find(Route route, String id) {
-        return order(route, "find", id, (topic, deadlineNs) -> jobs.find(shardOf(topic, id), id, deadlineNs), null);
+        return order(route, "find", id, (topic, deadlineNs) -> access.find(topic, id, deadlineNs), null);
     }
 
     /** A call about one job. */
@@ -97,10 +99,6 @@ final class Orders {
         WaitingOrder<R> waiting = new WaitingOrder<>(route, name, id, deadlineNs, pass, call, unknown);
         batcher.submit(waiting);
         return waiting.future();
-    }
-
-    private static ShardId shardOf(StoredTopic topic, String id) {
-        return new ShardId(topic.topic(), ShardMap.shardOf(id, topic.settings().shards()));
     }
 
     private static IllegalStateException refused(String name, StoredTopic topic, String id, MoveOutcome outcome) {

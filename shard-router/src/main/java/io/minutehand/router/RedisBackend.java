@@ -42,8 +42,7 @@ record RedisBackend(JobStore jobs, TopicRegistry topics, JobWriter writer) imple
     @Override
     public void lookAtClocks(StoredTopic topic, long deadlineNs) {
         Object previous = null;
-        for (int shard = 0; shard < topic.settings().shards(); shard++) {
-            ShardId id = new ShardId(topic.topic(), shard);
+        for (ShardId id : topic.shards()) {
             // Shards of a single server share one clock: one look is enough.
             if (jobs.clock(id) != previous && jobs.clock(id).errorUs() > ERROR_US) {
                 jobs.find(id, ANY_ID, deadlineNs);

@@ -10,6 +10,7 @@ import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.core.write.Resharding;
 import io.minutehand.core.write.TopicRegistry;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -38,6 +39,7 @@ final class NodeEngine implements Membership.Listener {
     private final Map<ShardId, Shard> shards = new LinkedHashMap<>();
     private final StoreConnection connection;
     private final TopicWatch topicWatch;
+    private final HomeKeeper homeKeeper;
     private final Membership membership;
     private final Ownership ownership;
     private final Shedding shedding;
@@ -74,6 +76,7 @@ final class NodeEngine implements Membership.Listener {
         LeaseStore leases = connection.leases(timer);
         this.calls = new StoreCalls(timer, telemetry);
         this.topicWatch = new TopicWatch(new TopicRegistry(cluster, declared, true), this, timer);
+        this.homeKeeper = new HomeKeeper(new Resharding(connection, timer), this, timer);
         this.membership = new Membership(cluster, settings, connection.clientId(), this::self, this, timer);
         this.ownership = new Ownership(leases, this, timer);
         this.shedding = new Shedding(this, settings, timer);
@@ -90,6 +93,7 @@ final class NodeEngine implements Membership.Listener {
     void start() {
         long nowNs = System.nanoTime();
         topicWatch.start(nowNs);
+        homeKeeper.start(nowNs);
         membership.start(nowNs);
         claims.start(nowNs);
         extensions.start(nowNs);
@@ -186,8 +190,7 @@ final class NodeEngine implements Membership.Listener {
     void learned(TopicWork topic, StoredTopic stored) {
         boolean first = !topic.known();
         if (topic.update(stored)) {
-            for (int i = 0; i < stored.settings().shards(); i++) {
-                ShardId id = new ShardId(topic.topic(), i);
+            for (ShardId id : stored.shards()) {
                 shards.computeIfAbsent(id, s -> new Shard(s, topic, connection.clock(s), timer, this));
             }
             ownership.assign();
@@ -224,6 +227,7 @@ final class NodeEngine implements Membership.Listener {
                 name,
                 handlers.all().size());
         topicWatch.stop();
+        homeKeeper.stop();
         shedding.stop();
         membership.announce();
         claims.releaseAll();

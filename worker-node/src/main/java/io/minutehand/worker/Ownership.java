@@ -46,7 +46,13 @@ final class Ownership {
                 continue;
             }
             Map<ShardId, List<String>> ranks =
-                    Assignment.ranks(topic.topic(), topic.settings().shards(), takers(topic.topic(), peers));
+                    Assignment.ranks(topic.topic(), topic.allShards(), takers(topic.topic(), peers));
+            for (Shard shard : engine.shards()) {
+                if (shard.topic() == topic && !ranks.containsKey(shard.id)) {
+                    // Given up: the topic has fewer shards now.
+                    rank(shard, -1, "");
+                }
+            }
             for (Map.Entry<ShardId, List<String>> entry : ranks.entrySet()) {
                 Shard shard = engine.shard(entry.getKey());
                 List<String> ranked = entry.getValue();

@@ -48,7 +48,9 @@ final class TopicWork {
     private final TopicOptions options;
     private final Call call;
     private volatile TopicSettings settings = TopicSettings.defaults();
-    private volatile long epoch;
+
+    /** What Redis holds; null until it was read. */
+    private volatile @Nullable StoredTopic stored;
 
     /** Slots in use; only the node's thread touches this and the next three. */
     private int used;
@@ -98,15 +100,21 @@ final class TopicWork {
 
     /** Whether settings were read at all. */
     boolean known() {
-        return epoch > 0;
+        return stored != null;
     }
 
     /** Takes stored settings over; true when the shards are others than before. */
-    boolean update(StoredTopic stored) {
-        boolean moved = !known() || stored.settings().shards() != settings.shards();
-        settings = stored.settings();
-        epoch = stored.epoch();
+    boolean update(StoredTopic now) {
+        boolean moved = allShards() != now.allShards();
+        settings = now.settings();
+        stored = now;
         return moved;
+    }
+
+    /** Shards that hold jobs or may soon, 0 while that is not known. */
+    int allShards() {
+        StoredTopic known = stored;
+        return known == null ? 0 : known.allShards();
     }
 
     RetryPolicy retry() {
@@ -172,6 +180,6 @@ final class TopicWork {
 
     @Nullable
     StoredTopic stored() {
-        return known() ? new StoredTopic(topic, epoch, settings) : null;
+        return stored;
     }
 }

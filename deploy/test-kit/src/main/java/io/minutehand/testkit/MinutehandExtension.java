@@ -180,10 +180,8 @@ public final class MinutehandExtension implements BeforeEachCallback, AfterEachC
         List<ShardId> shards = new ArrayList<>();
         for (StoredTopic stored :
                 connection.cluster(Runnable::run).topics(deadlineNs(CALL)).join()) {
-            for (int i = 0;
-                    stored.topic().equals(topic) && i < stored.settings().shards();
-                    i++) {
-                shards.add(new ShardId(topic, i));
+            if (stored.topic().equals(topic)) {
+                shards.addAll(stored.shards());
             }
         }
         return shards;

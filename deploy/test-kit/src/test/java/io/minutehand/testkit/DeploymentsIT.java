@@ -31,7 +31,7 @@ class DeploymentsIT {
     private static final String RIGHTS = "resetkeys ~mh:* resetchannels &mh:* -@all"
             + " +eval +evalsha +script|load +time +spublish +ssubscribe +sunsubscribe +ping +info +select +client|setname"
             + " +zadd +zrem +zcard +zscore +zmscore +zrange +zrangebyscore"
-            + " +hset +hget +hmget +hdel +hgetall +hkeys +hexists +hincrby"
+            + " +hset +hget +hmget +hdel +hgetall +hscan +hkeys +hexists +hincrby"
             + " +get +set +del +exists +pexpire +pttl +publish +unsubscribe +subscribe +wait";
 
     @Test

@@ -110,18 +110,31 @@ public final class ClusterStore {
     }
 
     /**
-     * Changes a topic's settings if they still are as the caller read them; answers with what stands now. The shard count stays: it cannot
-     * change yet.
+     * Changes a topic's settings if they still are as the caller read them; answers with what stands now.
      *
-     * @throws IllegalArgumentException when the shard counts differ
+     * @throws IllegalArgumentException when the shard counts differ: that takes {@link io.minutehand.core.write.Resharding}
      */
     public CompletableFuture<StoredTopic> change(StoredTopic read, TopicSettings settings, long deadlineNs) {
         if (read.settings().shards() != settings.shards()) {
             throw new IllegalArgumentException("topic=" + read.topic() + " has shards="
                     + read.settings().shards() + ", asked for shards=" + settings.shards()
-                    + "; the shard count of a topic cannot be changed in this version");
+                    + "; the shard count is changed in steps, by Resharding");
         }
-        return compareAndSet(new StoredTopic(read.topic(), read.epoch(), settings), encode(read), deadlineNs);
+        return change(read, read.with(settings), deadlineNs);
+    }
+
+    /**
+     * Changes what is stored of a topic if it still is as the caller read it; answers with what stands now. The shard count of {@code wanted} may
+     * be another only as {@link StoredTopic#resharded} makes it.
+     */
+    public CompletableFuture<StoredTopic> change(StoredTopic read, StoredTopic wanted, long deadlineNs) {
+        if (read.epoch() == wanted.epoch()
+                && read.settings().shards() != wanted.settings().shards()) {
+            throw new IllegalArgumentException("topic=" + read.topic() + " has shards="
+                    + read.settings().shards() + " in epoch=" + read.epoch() + ", another count ("
+                    + wanted.settings().shards() + ") needs another epoch");
+        }
+        return compareAndSet(wanted, encode(read), deadlineNs);
     }
 
     private CompletableFuture<StoredTopic> compareAndSet(StoredTopic wanted, String expected, long deadlineNs) {
@@ -152,9 +165,15 @@ public final class ClusterStore {
     static String encode(StoredTopic topic) {
         TopicSettings settings = topic.settings();
         ObjectNode json = JSON.createObjectNode();
-        json.put("version", 1);
+        // Who does not know of several homes must not read this at all.
+        boolean plain = topic.earlier().isEmpty() && topic.next() == 0;
+        json.put("version", plain ? 1 : 2);
         json.put("epoch", topic.epoch());
         json.put("shards", settings.shards());
+        if (!plain) {
+            topic.earlier().forEach(json.withArray("earlier")::add);
+            json.put("next", topic.next());
+        }
         json.put("visibilityMs", settings.visibility().toMillis());
         json.put("handlerTimeoutMs", settings.handlerTimeout().toMillis());
         json.put("retentionMs", settings.retention().toMillis());
@@ -174,9 +193,12 @@ public final class ClusterStore {
         try {
             var json = JSON.readTree(text);
             var retry = json.path("retry");
-            if (json.path("version").asInt() != 1) {
+            int version = json.path("version").asInt();
+            if (version != 1 && version != 2) {
                 return Optional.empty();
             }
+            List<Integer> earlier = new ArrayList<>();
+            json.path("earlier").forEach(shards -> earlier.add(shards.asInt()));
             TopicSettings settings = new TopicSettings(
                     json.path("shards").asInt(),
                     Duration.ofMillis(json.path("visibilityMs").asLong()),
@@ -191,7 +213,12 @@ public final class ClusterStore {
                             Duration.ofMillis(retry.path("firstMs").asLong()),
                             Duration.ofMillis(retry.path("maxMs").asLong()),
                             retry.path("jitter").asDouble()));
-            return Optional.of(new StoredTopic(topic, json.path("epoch").asLong(), settings));
+            return Optional.of(new StoredTopic(
+                    topic,
+                    json.path("epoch").asLong(),
+                    settings,
+                    earlier,
+                    json.path("next").asInt()));
         } catch (JsonProcessingException | IllegalArgumentException unreadable) {
             return Optional.empty();
         }

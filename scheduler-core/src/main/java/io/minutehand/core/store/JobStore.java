@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The transitions of jobs: a method a script, typed answers. Methods without a deadline send one call and leave repeats to the caller;
@@ -51,19 +52,24 @@ public final class JobStore {
      * @param jobs 1 to 500, about 1 MiB at most
      */
     public CompletableFuture<ScheduleOutcome> schedule(ShardId shard, long epoch, List<NewJob> jobs) {
-        return schedule(shard, epoch, jobs, Durability.MEMORY);
+        return schedule(shard, epoch, jobs, Durability.MEMORY, false);
     }
 
-    /** As {@link #schedule(ShardId, long, List)}; then waits, on the same connection, until so many replicas have what this call or an earlier one stored. */
+    /**
+     * As {@link #schedule(ShardId, long, List)}; then waits, on the same connection, until so many replicas have what this call or an earlier one
+     * stored.
+     *
+     * @param earlier whether this shard is only an earlier home of the jobs: those that are not here are answered ABSENT
+     */
     public CompletableFuture<ScheduleOutcome> schedule(
-            ShardId shard, long epoch, List<NewJob> jobs, Durability durability) {
+            ShardId shard, long epoch, List<NewJob> jobs, Durability durability, boolean earlier) {
         boolean durable = durability.replicas() > 0;
-        Call call = scheduleCall(shard, epoch, jobs, durable);
+        Call call = scheduleCall(shard, epoch, jobs, durable, earlier);
         return (durable ? runner.runAndWait(call, durability) : runner.run(call))
                 .thenApply(reply -> scheduleOutcome(sampled(reply, shard, 1)));
     }
 
-    private Call scheduleCall(ShardId shard, long epoch, List<NewJob> jobs, boolean durable) {
+    private Call scheduleCall(ShardId shard, long epoch, List<NewJob> jobs, boolean durable, boolean earlier) {
         Call call = new Call(Script.SCHEDULE)
                 .key(keys.index(shard))
                 .key(keys.ledger(shard))
@@ -73,7 +79,11 @@ public final class JobStore {
         jobs.forEach(job -> call.key(keys.end(shard, job.id())));
         Map<Long, Integer> bucketAt = new LinkedHashMap<>();
         long passedMs = clock(shard).passedMs();
-        call.arg(epoch).arg(WAKE_HORIZON_MS).arg(jobs.size()).arg(durable ? 1 : 0);
+        call.arg(epoch)
+                .arg(WAKE_HORIZON_MS)
+                .arg(jobs.size())
+                .arg(durable ? 1 : 0)
+                .arg(earlier ? 1 : 0);
         for (NewJob job : jobs) {
             long minute = Minutes.label(job.dueMs(), passedMs);
             long from = job.fromMinute();
@@ -300,6 +310,7 @@ public final class JobStore {
                 .key(keys.records(shard, member))
                 .key(keys.end(shard, id))
                 .key(keys.wake(shard))
+                .key(keys.ledger(shard))
                 .arg(member)
                 .arg(fromMinute)
                 .arg(dueMs)
@@ -312,9 +323,12 @@ public final class JobStore {
     }
 
     private static MoveOutcome moveOutcome(Reply reply) {
-        return new MoveOutcome(
-                reply.status(MoveOutcome.Status.class),
-                reply.size() > 2 ? JobState.ofCode(reply.text(2).charAt(0)) : null);
+        MoveOutcome.Status status = reply.status(MoveOutcome.Status.class);
+        return switch (status) {
+            case ENDED -> new MoveOutcome(status, JobState.ofCode(reply.text(2).charAt(0)), 0);
+            case NOT_FOUND -> new MoveOutcome(status, null, reply.number(2));
+            default -> new MoveOutcome(status, null, 0);
+        };
     }
 
     /**
@@ -322,10 +336,24 @@ public final class JobStore {
      * of a newer version: it exists, and more cannot be told.
      */
     public CompletableFuture<Optional<JobStatus>> find(ShardId shard, String id, long deadlineNs) {
+        return look(shard, id, deadlineNs).thenApply(found -> Optional.ofNullable(found.job()));
+    }
+
+    /**
+     * What {@link #look} answered.
+     *
+     * @param job what is stored of the job, or null when there is nothing
+     * @param epoch with null: the shard's settings epoch, 0 = none; where it is another than the caller's, the job may have another home by now
+     */
+    public record Found(@Nullable JobStatus job, long epoch) {}
+
+    /** As {@link #find}, with what tells whether this is still the place to look at. */
+    public CompletableFuture<Found> look(ShardId shard, String id, long deadlineNs) {
         String member = ShardMap.memberOf(id);
         Call call = new Call(Script.FIND)
                 .key(keys.records(shard, member))
                 .key(keys.end(shard, id))
+                .key(keys.ledger(shard))
                 .arg(member);
         return runUntil(call, shard, deadlineNs).thenApply(reply -> switch (reply.text(0)) {
             case "RECORD" -> {
@@ -338,11 +366,11 @@ public final class JobStore {
                 }
                 var job =
                         JobRecord.decode(shard.topic(), member, reply.bytes(2)).job();
-                yield Optional.of(new JobStatus(id, job.state(), job));
+                yield new Found(new JobStatus(id, job.state(), job), 0);
             }
             case "ENDED" ->
-                Optional.of(new JobStatus(id, JobState.ofCode(reply.text(2).charAt(0)), null));
-            default -> Optional.empty();
+                new Found(new JobStatus(id, JobState.ofCode(reply.text(2).charAt(0)), null), 0);
+            default -> new Found(null, reply.number(2));
         });
     }
 

@@ -34,7 +34,9 @@ public record ScheduleOutcome(Status status, List<Item> items, int replicas) {
         /** The older job waits in another minute: call again with it. */
         ELSEWHERE,
         /** The older record is of a newer version and stays. */
-        NEWER
+        NEWER,
+        /** The shard is an earlier home of the id, and the job is not there. */
+        ABSENT
     }
 
     /**

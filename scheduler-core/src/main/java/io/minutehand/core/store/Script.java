@@ -28,7 +28,10 @@ public enum Script {
     FIND,
     LOOK,
     STATS,
-    AUDIT;
+    AUDIT,
+    MEMBERS,
+    ABSORB,
+    RETIRE;
 
     /** The script's name: that of its file without the ending. */
     public String scriptName() {

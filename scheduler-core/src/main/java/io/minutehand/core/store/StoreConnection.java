@@ -178,6 +178,11 @@ public final class StoreConnection implements AutoCloseable {
         return new LeaseStore(this, runner(executor), client, executor);
     }
 
+    /** Shards as homes of ids. */
+    public HomeStore homes(Executor executor) {
+        return new HomeStore(this, runner(executor));
+    }
+
     /** Nodes and topics. */
     public ClusterStore cluster(Executor executor) {
         return new ClusterStore(this, runner(executor));

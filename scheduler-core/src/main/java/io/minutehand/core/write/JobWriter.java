@@ -1,8 +1,8 @@
 package io.minutehand.core.write;
 
 import io.minutehand.core.bucket.ShardId;
-import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.Durability;
+import io.minutehand.core.job.JobState;
 import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.NewJob;
 import io.minutehand.core.store.ScheduleOutcome;
@@ -10,17 +10,19 @@ import io.minutehand.core.store.StoreException;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.write.WriteResult.Status;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stores a batch of jobs, whatever comes between: repeats the very same call after a lost reply or an outage until the deadline, reads the
- * topic's settings again when they are stale, and follows a job that is to be replaced to its bucket. So each job gets one true answer, and
+ * topic's settings again when they are stale, follows a job that is to be replaced to its bucket, and looks into the earlier homes of an id before
+ * it is stored in today's ({@link StoredTopic}). So each job gets one true answer, and
  * UNKNOWN only after the deadline, only if a reply was lost. Thread-safe.
  */
 public final class JobWriter {
@@ -56,8 +58,17 @@ public final class JobWriter {
         for (int i = 0; i < jobs.size(); i++) {
             all.add(i);
         }
-        return batch.writeAll(topic, all, false).thenApply(done -> List.of(batch.results));
+        return batch.writeAll(topic, all, false, 0).thenApply(done -> List.of(batch.results));
     }
+
+    /**
+     * A visit to a shard.
+     *
+     * @param view the settings by which the shard is a home
+     * @param earlier whether it is an earlier home
+     * @param visit which home it is, from 0
+     */
+    private record Leg(StoredTopic view, ShardId shard, boolean earlier, int visit) {}
 
     /** One write call and what is known of each of its jobs. Different shards' replies touch different jobs only. */
     private final class Batch {
@@ -66,64 +77,89 @@ public final class JobWriter {
         private final long deadlineNs;
         private final WriteResult[] results;
 
+        /** How jobs that are replaced had ended in an earlier home. */
+        private final @Nullable JobState[] endedBefore;
+
         Batch(String topic, List<NewJob> jobs, long deadlineNs) {
             this.topic = topic;
             this.jobs = new ArrayList<>(jobs);
             this.deadlineNs = deadlineNs;
             this.results = new WriteResult[jobs.size()];
+            this.endedBefore = new JobState[jobs.size()];
         }
 
-        /** @param doubtful whether an earlier call may have stored some of these */
-        CompletableFuture<Void> writeAll(StoredTopic view, List<Integer> open, boolean doubtful) {
-            Map<Integer, List<Integer>> byShard = new TreeMap<>();
+        /**
+         * Sends jobs to their homes, each to one at a time.
+         *
+         * @param doubtful whether an earlier call may have stored some of these
+         * @param visit which of their homes, from 0; jobs that have no more are left out
+         */
+        CompletableFuture<Void> writeAll(StoredTopic view, List<Integer> open, boolean doubtful, int visit) {
+            Map<ShardId, List<Integer>> last = new LinkedHashMap<>();
+            Map<ShardId, List<Integer>> earlier = new LinkedHashMap<>();
             for (int i : open) {
-                int shard = ShardMap.shardOf(jobs.get(i).id(), view.settings().shards());
-                byShard.computeIfAbsent(shard, s -> new ArrayList<>()).add(i);
+                List<ShardId> homes = view.homes(jobs.get(i).id());
+                (visit == homes.size() - 1 ? last : earlier)
+                        .computeIfAbsent(homes.get(visit), s -> new ArrayList<>())
+                        .add(i);
             }
-            List<CompletableFuture<Void>> writes = new ArrayList<>(byShard.size());
-            byShard.forEach((shard, part) ->
-                    writes.add(write(view, new ShardId(topic, shard), part, doubtful, FIRST_PAUSE_MS)));
+            List<CompletableFuture<Void>> writes = new ArrayList<>(last.size() + earlier.size());
+            last.forEach((shard, part) ->
+                    writes.add(write(new Leg(view, shard, false, visit), part, doubtful, FIRST_PAUSE_MS)));
+            earlier.forEach((shard, part) ->
+                    writes.add(write(new Leg(view, shard, true, visit), part, doubtful, FIRST_PAUSE_MS)));
             return writes.size() == 1
                     ? writes.get(0)
                     : CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new));
         }
 
-        private CompletableFuture<Void> write(
-                StoredTopic view, ShardId shard, List<Integer> open, boolean doubtful, long pauseMs) {
+        private CompletableFuture<Void> write(Leg leg, List<Integer> open, boolean doubtful, long pauseMs) {
             List<NewJob> part = new ArrayList<>(open.size());
             open.forEach(i -> part.add(jobs.get(i)));
-            return store.schedule(shard, view.epoch(), part, durability)
+            return store.schedule(leg.shard(), leg.view().epoch(), part, durability, leg.earlier())
                     .handle((outcome, failure) -> failure == null
-                            ? answered(view, shard, open, doubtful, pauseMs, outcome)
-                            : failed(view, shard, open, doubtful, pauseMs, StoreException.of(failure)))
+                            ? answered(leg, open, doubtful, pauseMs, outcome)
+                            : failed(leg, open, doubtful, pauseMs, StoreException.of(failure)))
                     .thenCompose(next -> next);
         }
 
         private CompletableFuture<Void> answered(
-                StoredTopic view,
-                ShardId shard,
-                List<Integer> open,
-                boolean doubtful,
-                long pauseMs,
-                ScheduleOutcome outcome) {
+                Leg leg, List<Integer> open, boolean doubtful, long pauseMs, ScheduleOutcome outcome) {
             switch (outcome.status()) {
                 case OK -> {
                     List<Integer> elsewhere = new ArrayList<>();
+                    List<Integer> absent = new ArrayList<>();
                     for (int k = 0; k < open.size(); k++) {
                         ScheduleOutcome.Item item = outcome.items().get(k);
                         int i = open.get(k);
                         if (item.status() == ScheduleOutcome.ItemStatus.ELSEWHERE) {
                             jobs.set(i, jobs.get(i).replacingFrom(item.minute()));
                             elsewhere.add(i);
+                        } else if (item.status() == ScheduleOutcome.ItemStatus.ABSENT) {
+                            endedBefore[i] = item.state() == null ? endedBefore[i] : item.state();
+                            absent.add(i);
                         } else {
                             Status status = statusOf(item.status());
+                            JobState state = item.state();
+                            if (status == Status.CREATED && endedBefore[i] != null) {
+                                status = Status.REPLACED;
+                                state = endedBefore[i];
+                            }
                             boolean missed = status.accepted() && outcome.replicas() < durability.replicas();
-                            results[i] = new WriteResult(missed ? Status.STORED_NOT_REPLICATED : status, item.state());
+                            results[i] = new WriteResult(missed ? Status.STORED_NOT_REPLICATED : status, state);
                         }
                     }
-                    return elsewhere.isEmpty()
+                    CompletableFuture<Void> followed = elsewhere.isEmpty()
                             ? CompletableFuture.completedFuture(null)
-                            : unlessLate(elsewhere, doubtful, () -> write(view, shard, elsewhere, doubtful, pauseMs));
+                            : unlessLate(elsewhere, doubtful, () -> write(leg, elsewhere, doubtful, pauseMs));
+                    return absent.isEmpty()
+                            ? followed
+                            : CompletableFuture.allOf(
+                                    followed,
+                                    unlessLate(
+                                            absent,
+                                            doubtful,
+                                            () -> writeAll(leg.view(), absent, doubtful, leg.visit() + 1)));
                 }
                 case STALE_SETTINGS -> {
                     return unlessLate(
@@ -132,24 +168,19 @@ public final class JobWriter {
                             () -> pause(pauseMs)
                                     .thenCompose(paused -> topics.refresh(topic, deadlineNs))
                                     .handle((fresh, failure) -> failure == null
-                                            ? writeAll(fresh, open, doubtful)
-                                            : failed(view, shard, open, doubtful, pauseMs, StoreException.of(failure)))
+                                            ? writeAll(fresh, open, doubtful, 0)
+                                            : failed(leg, open, doubtful, pauseMs, StoreException.of(failure)))
                                     .thenCompose(next -> next));
                 }
                 default -> {
                     // CLOCK_AHEAD: the reply has set the clock right, the labels are made anew.
-                    return unlessLate(open, doubtful, () -> write(view, shard, open, doubtful, pauseMs));
+                    return unlessLate(open, doubtful, () -> write(leg, open, doubtful, pauseMs));
                 }
             }
         }
 
         private CompletableFuture<Void> failed(
-                StoredTopic view,
-                ShardId shard,
-                List<Integer> open,
-                boolean doubtful,
-                long pauseMs,
-                StoreException failure) {
+                Leg leg, List<Integer> open, boolean doubtful, long pauseMs, StoreException failure) {
             boolean nowDoubtful = doubtful || failure.kind() == StoreException.Kind.UNKNOWN;
             if (failure.kind() == StoreException.Kind.FULL && !nowDoubtful) {
                 settle(open, Status.STORE_FULL);
@@ -162,7 +193,7 @@ public final class JobWriter {
             return unlessLate(
                     open,
                     nowDoubtful,
-                    () -> pause(pauseMs).thenCompose(paused -> write(view, shard, open, nowDoubtful, nextPauseMs)));
+                    () -> pause(pauseMs).thenCompose(paused -> write(leg, open, nowDoubtful, nextPauseMs)));
         }
 
         private CompletableFuture<Void> unlessLate(
@@ -192,7 +223,7 @@ public final class JobWriter {
             case CONFLICT, NEWER -> Status.CONFLICT;
             case REPLACED -> Status.REPLACED;
             case RUNNING -> Status.RUNNING;
-            case ELSEWHERE -> throw new IllegalStateException("ELSEWHERE is followed, not answered");
+            case ELSEWHERE, ABSENT -> throw new IllegalStateException(status + " is followed, not answered");
         };
     }
 }

@@ -95,9 +95,11 @@ public final class TopicRegistry {
                         return view;
                     }
                     log.info(
-                            "topic: settings changed topic={} epoch={} settings={}",
+                            "topic: settings changed topic={} epoch={} earlier={} next={} settings={}",
                             name,
                             stored.epoch(),
+                            stored.earlier(),
+                            stored.next(),
                             stored.settings());
                     lastStored.put(name, stored.settings());
                     return CompletableFuture.completedFuture(stored);
@@ -123,8 +125,8 @@ public final class TopicRegistry {
                         wanted);
             }
             List<CompletableFuture<Long>> told = new ArrayList<>();
-            for (int shard = 0; shard < found.settings().shards(); shard++) {
-                told.add(store.epoch(new ShardId(topic, shard), found.epoch(), deadlineNs));
+            for (ShardId shard : found.shards()) {
+                told.add(store.epoch(shard, found.epoch(), deadlineNs));
             }
             return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new))
                     .thenApply(all -> {

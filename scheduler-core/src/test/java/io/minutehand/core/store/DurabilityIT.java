@@ -129,7 +129,7 @@ class DurabilityIT {
             try (StoreConnection other =
                     StoreConnection.open(RedisOptions.of(primary.uri()).withReplyTimeout(Duration.ofSeconds(5)))) {
                 ScheduleOutcome repeated = get(other.jobs(Runnable::run)
-                        .schedule(SHARD, 1, List.of(job("a")), Durability.replicas(1, Duration.ofMillis(200))));
+                        .schedule(SHARD, 1, List.of(job("a")), Durability.replicas(1, Duration.ofMillis(200)), false));
 
                 assertThat(repeated.items().get(0).status()).isEqualTo(ScheduleOutcome.ItemStatus.EXISTS);
                 assertThat(repeated.replicas()).isZero();
@@ -152,7 +152,7 @@ class DurabilityIT {
         Durability one = Durability.replicas(1, Duration.ofMillis(200));
         primary.kill();
 
-        assertThatThrownBy(() -> get(jobs.schedule(SHARD, 1, List.of(job("a")), one)))
+        assertThatThrownBy(() -> get(jobs.schedule(SHARD, 1, List.of(job("a")), one, false)))
                 .isInstanceOfSatisfying(
                         StoreException.class,
                         failed -> assertThat(failed.kind().repeatable())

@@ -174,7 +174,7 @@ class MoveIT {
     }
 
     private static MoveOutcome outcome(Status status) {
-        return new MoveOutcome(status, null);
+        return new MoveOutcome(status, null, status == Status.NOT_FOUND ? 1 : 0);
     }
 
     private List<Object> cancelIn(String id, long minutesAhead) {
@@ -199,6 +199,7 @@ class MoveIT {
                 .key(store.keys.records(store.shard(), member))
                 .key(store.keys.end(store.shard(), id))
                 .key(store.keys.wake(store.shard()))
+                .key(store.keys.ledger(store.shard()))
                 .arg(member)
                 .arg(START_MINUTE + fromAhead)
                 .arg(START_MS + toAhead * 60_000)

@@ -1,5 +1,6 @@
 package io.minutehand.core.store;
 
+import static io.minutehand.core.store.ScheduleOutcome.ItemStatus.ABSENT;
 import static io.minutehand.core.store.ScheduleOutcome.ItemStatus.CONFLICT;
 import static io.minutehand.core.store.ScheduleOutcome.ItemStatus.CREATED;
 import static io.minutehand.core.store.ScheduleOutcome.ItemStatus.ELSEWHERE;
@@ -18,6 +19,7 @@ import static io.minutehand.core.store.TestStore.replacement;
 import static io.minutehand.core.store.TestStore.soon;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.store.ScheduleOutcome.Item;
 import io.minutehand.core.store.ScheduleOutcome.Status;
@@ -251,6 +253,67 @@ class ScheduleIT {
                             .isEqualTo(Status.STALE_SETTINGS);
                 }))
                 .isEmpty();
+    }
+
+    @Test
+    @Replies("schedule ABSENT")
+    void shouldStoreNothingNewInAnEarlierHome() {
+        store.schedule("pending", 0);
+        get(store.jobs.ack(store.shard(), store.inFlight("done"), RETENTION));
+        List<Item> items = new ArrayList<>();
+
+        List<String> changes = store.changesOf(() -> items.addAll(inEarlierHome(
+                newJob("new", 0),
+                newJob("new", 0),
+                newJob("pending", 0),
+                replacement("pending", 500, "2", 0),
+                newJob("done", 0),
+                replacement("done", 0, "2", 0))));
+
+        Item absent = new Item(ABSENT, null, 0);
+        assertThat(items)
+                .containsExactly(
+                        absent,
+                        absent,
+                        new Item(EXISTS, JobState.PENDING, 0),
+                        new Item(CONFLICT, JobState.PENDING, 0),
+                        new Item(EXISTS, JobState.DONE, 0),
+                        new Item(CONFLICT, JobState.DONE, 0));
+        assertThat(changes).isEmpty();
+    }
+
+    @Test
+    void shouldReplaceInAnEarlierHomeWhatLivesThereAndLetGoOfWhatEnded() {
+        store.schedule("pending", 0);
+        get(store.jobs.ack(store.shard(), store.inFlight("done"), RETENTION));
+        List<Item> items = new ArrayList<>();
+
+        List<String> changes = store.changesOf(
+                () -> items.addAll(inEarlierHome(replacement("pending", 500, "2", 0), replacement("done", 0, "2", 0))));
+
+        assertThat(items).containsExactly(new Item(REPLACED, JobState.PENDING, 0), new Item(ABSENT, JobState.DONE, 0));
+        assertThat(changes)
+                .contains("- end:done", "~ b:M+0 pending = T+0 > T+500")
+                .noneMatch(change -> change.startsWith("+ r ") || change.contains("ledger accepted"));
+    }
+
+    private List<Item> inEarlierHome(NewJob... jobs) {
+        return get(store.jobs.schedule(store.shard(), 1, List.of(jobs), Durability.MEMORY, true))
+                .items();
+    }
+
+    @Test
+    void shouldCountARepeatThatReplicasAreAwaitedFor() {
+        store.schedule("a", 0);
+        Durability one = Durability.replicas(1, java.time.Duration.ofMillis(1));
+
+        assertThat(store.changesOf(() -> assertThat(
+                                get(store.jobs.schedule(store.shard(), 1, List.of(newJob("a", 0)), one, false))
+                                        .items()
+                                        .get(0)
+                                        .status())
+                        .isEqualTo(EXISTS)))
+                .containsExactly("+ ledger barriers = 1");
     }
 
     @Test

@@ -36,7 +36,7 @@ class ScriptLibraryTest {
     void shouldPutALibraryWhereItIsIncluded() {
         assertThat(library.text(Script.FIND).lines().toList())
                 .startsWith("#!lua flags=no-writes,allow-oom", "local function clock()")
-                .contains("local hash, ended = KEYS[1], KEYS[2]");
+                .contains("local hash, ended, ledger = KEYS[1], KEYS[2], KEYS[3]");
     }
 
     @Test
