@@ -141,16 +141,14 @@ public final class StoreConnection implements AutoCloseable {
             ScriptLibrary library,
             String description,
             boolean acceptsRisks) {
+        long beganNs = System.nanoTime();
         try {
             return new StoreConnection(config, keys, replyTimeout, library, description, acceptsRisks);
         } catch (StoreException refused) {
             throw refused;
         } catch (RuntimeException failure) {
-            throw new StoreException(
-                    StoreException.Kind.REFUSED,
-                    "cannot connect to " + description + ": " + rootMessage(failure)
-                            + "; check address, user, password and TLS",
-                    failure);
+            boolean tls = description.startsWith("rediss");
+            throw ConnectFailures.refused(description, tls, System.nanoTime() - beganNs, failure);
         }
     }
 
@@ -290,14 +288,6 @@ public final class StoreConnection implements AutoCloseable {
                 }
             }
         }
-    }
-
-    private static String rootMessage(Throwable failure) {
-        Throwable cause = failure;
-        while (cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return Failures.brief(String.valueOf(cause.getMessage()));
     }
 
     /** What the product relies on, whoever made the configuration. */

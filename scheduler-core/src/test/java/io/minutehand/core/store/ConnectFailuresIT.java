@@ -1,0 +1,116 @@
+package io.minutehand.core.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.minutehand.redis.RedisBinary;
+import io.minutehand.redis.RedisCommands;
+import io.minutehand.redis.RedisServer;
+import io.minutehand.redis.RedisTls;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Who cannot connect is told what was tried, how long, and where to look; never the password. */
+class ConnectFailuresIT {
+    private static final String SECRET = "sesame-4711";
+
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void shouldAskWhetherRedisRunsWhenNobodyListens() throws IOException {
+        int port;
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = taken.getLocalPort();
+        }
+
+        assertThat(failure("redis://:" + SECRET + "@127.0.0.1:" + port))
+                .contains("cannot connect to redis://127.0.0.1:" + port, "refused", "check that Redis is running")
+                .doesNotContain("password");
+    }
+
+    @Test
+    void shouldAskForFirewallAndTlsWhenNobodyAnswers() throws IOException {
+        // The system accepts the connection, and nobody ever reads from it.
+        try (ServerSocket mute = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            assertThat(failure("redis://:" + SECRET + "@127.0.0.1:" + mute.getLocalPort()))
+                    .containsPattern("tried for [1-9][0-9.]* s")
+                    .contains("firewall", "this URI is without")
+                    .doesNotContain("null", "password");
+        }
+    }
+
+    @Test
+    void shouldAskForALoginWhereOneIsWanted() {
+        assertThat(failure("redis://127.0.0.1:" + server.port()))
+                .contains("NOAUTH", "give user and password in the URI")
+                .doesNotContain("firewall");
+    }
+
+    @Test
+    void shouldPointAtUserAndPasswordWhenTheLoginIsWrong() {
+        assertThat(failure("redis://nobody:" + SECRET + "@127.0.0.1:" + server.port()))
+                .contains("WRONGPASS", "check user and password")
+                .doesNotContain("firewall", "TLS");
+    }
+
+    @Test
+    void shouldPointAtTheAclWhenARightIsMissing() {
+        try (RedisCommands redis = server.connect()) {
+            redis.call("ACL", "SETUSER", "noscripts", "on", ">" + SECRET, "~mh:*", "&mh:*", "+@all", "-eval");
+            redis.call("ACL", "SETUSER", "nokeys", "on", ">" + SECRET, "~other:*", "&mh:*", "+@all");
+        }
+
+        assertThat(failure("redis://noscripts:" + SECRET + "@127.0.0.1:" + server.port()))
+                .contains("NOPERM", "eval", "the user's ACL lacks");
+        assertThat(failure("redis://nokeys:" + SECRET + "@127.0.0.1:" + server.port()))
+                .contains("NOPERM", "the user's ACL lacks");
+    }
+
+    @Test
+    void shouldPointAtTlsWhenOnlyOneSideSpeaksIt() {
+        assertThat(failure("rediss://:" + SECRET + "@127.0.0.1:" + server.port()))
+                .as("TLS to a server without")
+                .contains("TLS");
+        assumeTrue(RedisTls.supported(), "this redis-server is built without TLS");
+        try (RedisTls tls = RedisTls.start(RedisBinary.locate(), "~* +@all")) {
+            assertThat(failure("redis://:" + SECRET + "@127.0.0.1:" + tls.port()))
+                    .as("without TLS to a server that wants it")
+                    .contains("TLS");
+            assertThat(failure(tls.uri()))
+                    .as("a certificate that nobody here trusts")
+                    .contains("certificate", "withTrustStore");
+        }
+    }
+
+    /** The message, of which no stack trace may show a password either. */
+    private static String failure(String uri) {
+        RedisOptions options = RedisOptions.of(uri);
+        StoreException refused = catchThrowableOfType(
+                StoreException.class, () -> StoreConnection.open(options).close());
+        assertThat(refused).isNotNull();
+        assertThat(refused.kind()).isEqualTo(StoreException.Kind.REFUSED);
+        StringWriter trace = new StringWriter();
+        refused.printStackTrace(new PrintWriter(trace));
+        if (options.password() != null) {
+            assertThat(trace.toString()).doesNotContain(options.password());
+        }
+        return String.valueOf(refused.getMessage());
+    }
+}
