@@ -21,7 +21,13 @@ import io.minutehand.redis.RedisSentinel;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.redis.RedisTls;
 import io.minutehand.redis.SharedRedis;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -91,6 +97,56 @@ class ConnectionsIT {
                             refused -> assertThat(refused.kind()).isEqualTo(StoreException.Kind.REFUSED))
                     .hasMessageNotContaining(tls.userPassword());
         }
+    }
+
+    @Test
+    void shouldNameTheRightsOfSuchAUserInTheReadme() throws IOException {
+        String readme = Files.readString(Path.of("../README.md"));
+        int from = readme.indexOf("ACL SETUSER minutehand");
+
+        String named = readme.substring(from, readme.indexOf("```", from));
+
+        assertThat(Arrays.asList(named.strip().split("\\s+")))
+                .containsExactlyElementsOf(Arrays.asList(("ACL SETUSER minutehand on >secret " + RIGHTS).split(" ")));
+    }
+
+    @Test
+    void shouldAskForNoMoreThanItsRightsAndTheTwoLooksThatTheReadmeNames() {
+        try (RedisServer server = RedisServer.start();
+                RedisCommands redis = server.connect()) {
+            List<Object> user = new ArrayList<>(List.of("ACL", "SETUSER", "few", "on", ">few-secret"));
+            user.addAll(Arrays.asList(RIGHTS.split(" ")));
+            redis.call(user.toArray());
+
+            try (StoreConnection connection =
+                    StoreConnection.open(RedisOptions.of("redis://few:few-secret@127.0.0.1:" + server.port()))) {
+                live(connection, new ShardId("orders", 0));
+                liveAsANode(connection);
+            }
+
+            // Redisson looks for a cluster in disguise by a script with two keys, the start-up check for appendfsync.
+            assertThat(refused(redis))
+                    .as("what the README says is refused")
+                    .containsExactlyInAnyOrder("test1", "config|get");
+        }
+    }
+
+    /** The object of each entry in the server's ACL LOG. */
+    private static List<String> refused(RedisCommands redis) {
+        List<String> objects = new ArrayList<>();
+        for (Object entry : (List<?>) redis.call("ACL", "LOG")) {
+            List<?> fields = (List<?>) entry;
+            for (int i = 0; i < fields.size(); i += 2) {
+                if (text(fields.get(i)).equals("object")) {
+                    objects.add(text(fields.get(i + 1)));
+                }
+            }
+        }
+        return objects;
+    }
+
+    private static String text(Object reply) {
+        return new String((byte[]) reply, StandardCharsets.UTF_8);
     }
 
     @Test
