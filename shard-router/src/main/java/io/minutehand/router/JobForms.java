@@ -13,6 +13,7 @@ import io.minutehand.core.store.NewJob;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +54,7 @@ final class JobForms {
          * @throws IllegalArgumentException when it is beyond {@link Limits#HORIZON}
          */
         static When at(Instant dueAt) {
+            Objects.requireNonNull(dueAt, "dueAt");
             Instant last = Instant.now().plus(Limits.HORIZON);
             if (dueAt.isAfter(last)) {
                 throw new IllegalArgumentException("due time " + dueAt + " is later than " + last + ", allowed are "
@@ -71,6 +73,7 @@ final class JobForms {
          * @throws IllegalArgumentException when it is longer than {@link Limits#HORIZON}
          */
         static When after(Duration delay) {
+            Objects.requireNonNull(delay, "delay");
             if (delay.compareTo(Limits.HORIZON) > 0) {
                 throw new IllegalArgumentException(
                         "delay " + delay + " is longer than " + Limits.HORIZON + ", the most that is allowed");

@@ -34,7 +34,8 @@ public record Job(
     /** Identity of the job, without its payload. */
     @Override
     public String toString() {
-        return "Job[topic=" + topic + " id=" + id + " business_id=" + businessId + " state=" + state + " attempt="
+        return "Job[topic=" + topic + " id=" + id + " business_id="
+                + (businessId == null ? "none" : Quoted.of(businessId)) + " state=" + state + " attempt="
                 + attempt + " delivery=" + delivery + " due=" + dueAt + " payload=" + payload.length + " bytes]";
     }
 }

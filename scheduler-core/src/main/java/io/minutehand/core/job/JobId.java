@@ -1,5 +1,6 @@
 package io.minutehand.core.job;
 
+import java.util.Objects;
 import java.util.UUID;
 
 /** The rule of job ids: {@code [A-Za-z0-9._:@+=-]{1,128}}; an id is unique within its topic. Stateless. */
@@ -12,6 +13,7 @@ public final class JobId {
      * @throws IllegalArgumentException when it is empty, longer than {@link Limits#ID_CHARS}, or holds another character
      */
     public static String require(String id) {
+        Objects.requireNonNull(id, "id");
         if (id.isEmpty() || id.length() > Limits.ID_CHARS) {
             throw new IllegalArgumentException("job id has " + id.length() + " characters, allowed are 1 to "
                     + Limits.ID_CHARS + ": " + Quoted.of(id));

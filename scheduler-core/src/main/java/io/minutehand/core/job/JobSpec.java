@@ -60,6 +60,7 @@ public final class JobSpec<T> {
      * @throws IllegalArgumentException when it is longer than {@link Limits#BUSINESS_ID_CHARS}
      */
     public JobSpec<T> businessId(String newBusinessId) {
+        Objects.requireNonNull(newBusinessId, "businessId");
         if (newBusinessId.length() > Limits.BUSINESS_ID_CHARS) {
             throw new IllegalArgumentException("business id has " + newBusinessId.length()
                     + " characters, allowed are at most " + Limits.BUSINESS_ID_CHARS + ": " + Quoted.of(newBusinessId));

@@ -1,6 +1,6 @@
 package io.minutehand.core.job;
 
-/** Text of a stranger inside a message of ours: cut to 80 characters, control characters escaped, in double quotes. */
+/** Text of a stranger inside a message of ours: cut to 80 characters, in double quotes; those inside and whatever is not plain ASCII are escaped. */
 final class Quoted {
     private static final int CHARS = 80;
 
@@ -10,7 +10,9 @@ final class Quoted {
         StringBuilder quoted = new StringBuilder("\"");
         for (int i = 0; i < Math.min(text.length(), CHARS); i++) {
             char c = text.charAt(i);
-            if (c < ' ' || c > '~') {
+            if (c == '"' || c == '\\') {
+                quoted.append('\\').append(c);
+            } else if (c < ' ' || c > '~') {
                 quoted.append(String.format("\\u%04x", (int) c));
             } else {
                 quoted.append(c);

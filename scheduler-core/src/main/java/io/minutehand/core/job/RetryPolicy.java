@@ -2,6 +2,7 @@ package io.minutehand.core.job;
 
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -34,6 +35,9 @@ public record RetryPolicy(Kind kind, int retries, Duration first, Duration max, 
      * @throws IllegalArgumentException that names the value out of range
      */
     public RetryPolicy {
+        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(first, "first");
+        Objects.requireNonNull(max, "max");
         if (retries < 0 || retries > MAX_RETRIES) {
             throw new IllegalArgumentException("retries=" + retries + ", allowed are 0 to " + MAX_RETRIES);
         }

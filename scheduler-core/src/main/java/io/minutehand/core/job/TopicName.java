@@ -1,5 +1,7 @@
 package io.minutehand.core.job;
 
+import java.util.Objects;
+
 /** The rule of topic names: {@code [a-z0-9._-]{1,64}}. Stateless. */
 public final class TopicName {
     private TopicName() {}
@@ -10,6 +12,7 @@ public final class TopicName {
      * @throws IllegalArgumentException when it is empty, longer than {@link Limits#TOPIC_CHARS}, or holds another character
      */
     public static String require(String topic) {
+        Objects.requireNonNull(topic, "topic");
         if (topic.isEmpty() || topic.length() > Limits.TOPIC_CHARS) {
             throw new IllegalArgumentException("topic has " + topic.length() + " characters, allowed are 1 to "
                     + Limits.TOPIC_CHARS + ": " + Quoted.of(topic));

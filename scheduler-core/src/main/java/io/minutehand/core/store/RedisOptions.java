@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,7 +66,10 @@ public record RedisOptions(
      * @throws IllegalArgumentException that names the value out of range
      */
     public RedisOptions {
-        addresses = List.copyOf(addresses);
+        Objects.requireNonNull(mode, "mode");
+        Objects.requireNonNull(namespace, "namespace");
+        Objects.requireNonNull(replyTimeout, "replyTimeout");
+        addresses = List.copyOf(Objects.requireNonNull(addresses, "addresses"));
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException("no Redis address given");
         }
@@ -81,6 +85,7 @@ public record RedisOptions(
      * @throws IllegalArgumentException when it is not such a URI; the message never holds the password
      */
     public static RedisOptions of(String uri) {
+        Objects.requireNonNull(uri, "uri");
         int schemeEnd = uri.indexOf("://");
         String scheme = schemeEnd < 0 ? "" : uri.substring(0, schemeEnd);
         boolean tls = scheme.startsWith("rediss");

@@ -3,6 +3,7 @@ package io.minutehand.core.topic;
 import io.minutehand.core.job.Limits;
 import io.minutehand.core.job.RetryPolicy;
 import java.time.Duration;
+import java.util.Objects;
 
 /**
  * How the jobs of a topic are kept and handled; stored in Redis and the same for every process. Immutable.
@@ -44,6 +45,12 @@ public record TopicSettings(
      * @throws IllegalArgumentException that names the setting, its value and what is allowed
      */
     public TopicSettings {
+        Objects.requireNonNull(visibility, "visibility");
+        Objects.requireNonNull(handlerTimeout, "handlerTimeout");
+        Objects.requireNonNull(retention, "retention");
+        Objects.requireNonNull(deadAge, "deadAge");
+        Objects.requireNonNull(delivery, "delivery");
+        Objects.requireNonNull(retry, "retry");
         for (Duration duration : new Duration[] {visibility, handlerTimeout, retention, deadAge}) {
             require(duration.compareTo(Limits.HORIZON) <= 0, "duration", duration, "at most " + Limits.HORIZON);
         }

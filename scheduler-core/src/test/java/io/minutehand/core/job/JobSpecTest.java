@@ -46,6 +46,8 @@ class JobSpecTest {
         assertThatThrownBy(() -> JobSpec.of(null))
                 .isInstanceOf(NullPointerException.class)
                 .hasMessage("payload");
+        assertThatThrownBy(() -> JobSpec.of("p").id(null)).hasMessage("id");
+        assertThatThrownBy(() -> JobSpec.of("p").businessId(null)).hasMessage("businessId");
         assertThatThrownBy(() -> JobSpec.of("p").header(null, "v")).hasMessage("name");
         assertThatThrownBy(() -> JobSpec.of("p").header("n", null)).hasMessage("value");
         assertThatThrownBy(() -> JobSpec.of("p").at(null)).hasMessage("dueAt");

@@ -22,6 +22,9 @@ class TopicNameTest {
                 .hasMessageContaining("65")
                 .hasMessageContaining("1 to 64");
         assertThatThrownBy(() -> TopicName.require("")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> TopicName.require(null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("topic");
     }
 
     @ParameterizedTest

@@ -42,7 +42,9 @@ class JobRecordTest {
         assertThat(job.dueAt().toEpochMilli()).isEqualTo(1_700_000_000_001L);
         assertThat(job.createdAt().toEpochMilli()).isEqualTo(1_600_000_000_002L);
         assertThat(job.lastFailure()).isEqualTo("none of \u00e4");
-        assertThat(job.toString()).contains("id=a", "business_id=order").doesNotContain("[0, -1");
+        assertThat(job.toString())
+                .contains("id=a", "business_id=\"order \\u4e00\"")
+                .doesNotContain("[0, -1");
     }
 
     @Test

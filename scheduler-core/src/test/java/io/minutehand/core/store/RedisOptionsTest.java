@@ -121,4 +121,13 @@ class RedisOptionsTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> options.withNamespace("a:b")).isInstanceOf(IllegalArgumentException.class);
     }
+
+    @Test
+    void shouldNameWhatIsMissing() {
+        assertThatThrownBy(() -> RedisOptions.of(null)).hasMessage("uri");
+        assertThatThrownBy(() -> RedisOptions.of("redis://h").withNamespace(null))
+                .hasMessage("namespace");
+        assertThatThrownBy(() -> RedisOptions.of("redis://h").withReplyTimeout(null))
+                .hasMessage("replyTimeout");
+    }
 }

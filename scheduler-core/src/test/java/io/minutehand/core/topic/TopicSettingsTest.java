@@ -38,6 +38,22 @@ class TopicSettingsTest {
     }
 
     @Test
+    void shouldNameWhatIsMissing() {
+        missing(() -> defaults.withVisibility(null), "visibility");
+        missing(() -> defaults.withHandlerTimeout(null), "handlerTimeout");
+        missing(() -> defaults.withRetention(null), "retention");
+        missing(() -> defaults.withDeadAge(null), "deadAge");
+        missing(() -> defaults.withDelivery(null), "delivery");
+        missing(() -> defaults.withRetry(null), "retry");
+        missing(() -> RetryPolicy.fixed(null, 1), "first");
+        missing(() -> RetryPolicy.exponential(Duration.ofSeconds(1), null, 1), "max");
+    }
+
+    private static void missing(Runnable act, String name) {
+        assertThatThrownBy(act::run).isInstanceOf(NullPointerException.class).hasMessage(name);
+    }
+
+    @Test
     void shouldGiveEachShardItsShareOfTheDeadLettersRoundedUp() {
         assertThat(defaults.withDeadLimit(16).deadLimitPerShard()).isEqualTo(2);
         assertThat(defaults.withDeadLimit(17).deadLimitPerShard()).isEqualTo(3);
