@@ -1,13 +1,45 @@
 package io.minutehand.router;
 
-/** A call on its way to its lane: a job to store, or something to ask or do about one. */
-sealed interface Arrival permits WaitingJob, WaitingOrder {
-    /** The id that decides on the shard. */
-    String id();
+import io.minutehand.router.Admission.Pass;
 
-    /** {@code nanoTime} after which it is not sent any more. */
-    long deadlineNs();
+/**
+ * A call between its caller and its answer: a job to store, or something to ask or do about one. The loop settles it once; then a callback
+ * thread runs it, which delivers the answer and gives back what it held.
+ */
+sealed interface Arrival extends Runnable permits WaitingJob, WaitingOrder {
+    /**
+     * What each call carries.
+     *
+     * @param route where it goes
+     * @param id the id that decides on the shard
+     * @param deadlineNs {@code nanoTime} after which it is not sent any more
+     * @param pass what it holds of the router until it has its answer
+     */
+    record Ticket(Route route, String id, long deadlineNs, Pass pass) {}
 
-    /** Where it goes. */
-    Route route();
+    Ticket ticket();
+
+    /** Gives the caller the answer; on a callback thread, once. */
+    void deliver();
+
+    default String id() {
+        return ticket().id();
+    }
+
+    default long deadlineNs() {
+        return ticket().deadlineNs();
+    }
+
+    default Route route() {
+        return ticket().route();
+    }
+
+    @Override
+    default void run() {
+        try {
+            deliver();
+        } finally {
+            ticket().pass().giveBack();
+        }
+    }
 }

@@ -13,6 +13,7 @@ import io.minutehand.core.write.JobAccess;
 import io.minutehand.core.write.JobWriter;
 import io.minutehand.core.write.TopicRegistry;
 import io.minutehand.router.Admission.Pass;
+import io.minutehand.router.Arrival.Ticket;
 import io.minutehand.router.JobForms.Draft;
 import java.time.Duration;
 import java.util.Collection;
@@ -136,6 +137,7 @@ public final class JobRouter implements AutoCloseable {
 
     CompletableFuture<ScheduleResult> schedule(Route route, JobSpec<?> spec) {
         long calledNs = System.nanoTime();
+        Objects.requireNonNull(spec, "spec");
         admission.requireOpen("schedule");
         Draft draft = forms.draft(spec);
         Single answer = new Single();
@@ -149,6 +151,7 @@ public final class JobRouter implements AutoCloseable {
 
     CompletableFuture<BatchResult> scheduleAll(Route route, Collection<? extends JobSpec<?>> specs) {
         long calledNs = System.nanoTime();
+        Objects.requireNonNull(specs, "specs");
         admission.requireOpen("scheduleAll");
         BulkSchedule bulk = new BulkSchedule(settings, forms, specs);
         bulk.check();
@@ -158,7 +161,8 @@ public final class JobRouter implements AutoCloseable {
 
     private void submit(Route route, Draft draft, long calledNs, WaitingJob.Sink sink, int index) {
         Pass pass = admission.admit("schedule", draft.heldBytes());
-        batcher.submit(new WaitingJob(route, draft, calledNs, deadlineNs(), pass, sink, index));
+        Ticket ticket = new Ticket(route, draft.id(), deadlineNs(), pass);
+        batcher.submit(new WaitingJob(ticket, draft, calledNs, sink, index));
     }
 
     Orders orders() {

@@ -7,6 +7,7 @@ import io.minutehand.core.store.MoveOutcome;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.write.JobAccess;
 import io.minutehand.router.Admission.Pass;
+import io.minutehand.router.Arrival.Ticket;
 import io.minutehand.router.JobForms.When;
 import java.time.Duration;
 import java.util.Optional;
@@ -96,7 +97,7 @@ final class Orders {
         }
         long deadlineNs = System.nanoTime() + deadline.toNanos();
         Function<StoredTopic, CompletableFuture<R>> call = topic -> order.send(topic, deadlineNs);
-        WaitingOrder<R> waiting = new WaitingOrder<>(route, name, id, deadlineNs, pass, call, unknown);
+        WaitingOrder<R> waiting = new WaitingOrder<>(new Ticket(route, id, deadlineNs, pass), name, call, unknown);
         batcher.submit(waiting);
         return waiting.future();
     }

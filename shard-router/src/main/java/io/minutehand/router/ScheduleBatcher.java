@@ -391,7 +391,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
                 || status == Status.UNKNOWN;
     }
 
-    private static Status statusOf(WriteResult.Status status) {
+    static Status statusOf(WriteResult.Status status) {
         return switch (status) {
             case CREATED -> Status.CREATED;
             case EXISTS -> Status.EXISTS;

@@ -1,15 +1,11 @@
 package io.minutehand.router;
 
 import io.minutehand.core.store.NewJob;
-import io.minutehand.router.Admission.Pass;
 import io.minutehand.router.JobForms.Draft;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A job between its schedule call and its answer. The caller's thread fills it and hands it to the loop, which settles it once; then a callback
- * thread delivers the answer.
- */
-final class WaitingJob implements Arrival, Runnable {
+/** A job between its schedule call and its answer. The caller's thread fills it and hands it to the loop. */
+final class WaitingJob implements Arrival {
     /** Takes answers, on a callback thread. */
     interface Sink {
         void answered(int index, ScheduleResult result);
@@ -17,11 +13,8 @@ final class WaitingJob implements Arrival, Runnable {
         void failed(int index, Throwable failure);
     }
 
-    private final Route route;
-    private final String id;
+    private final Ticket ticket;
     private final long calledNs;
-    private final long deadlineNs;
-    private final Pass pass;
     private final Sink sink;
     private final int index;
     /** Null once the job is made of it. */
@@ -36,33 +29,19 @@ final class WaitingJob implements Arrival, Runnable {
      * A job that the clock has not been put to yet.
      *
      * @param calledNs nanoTime of the caller's call, from which delays count
-     * @param deadlineNs nanoTime after which it is given up
      * @param index its place in the sink
      */
-    WaitingJob(Route route, Draft draft, long calledNs, long deadlineNs, Pass pass, Sink sink, int index) {
-        this.route = route;
-        this.id = draft.id();
+    WaitingJob(Ticket ticket, Draft draft, long calledNs, Sink sink, int index) {
+        this.ticket = ticket;
         this.calledNs = calledNs;
-        this.deadlineNs = deadlineNs;
-        this.pass = pass;
         this.sink = sink;
         this.index = index;
         this.draft = draft;
     }
 
     @Override
-    public Route route() {
-        return route;
-    }
-
-    @Override
-    public String id() {
-        return id;
-    }
-
-    @Override
-    public long deadlineNs() {
-        return deadlineNs;
+    public Ticket ticket() {
+        return ticket;
     }
 
     /** Makes the job by the server's time now, unless it is made; its due time and digest stand from here on. */
@@ -85,7 +64,7 @@ final class WaitingJob implements Arrival, Runnable {
     /** The prepared job. */
     NewJob job() {
         if (job == null) {
-            throw new IllegalStateException("job " + id + " is not prepared");
+            throw new IllegalStateException("job " + id() + " is not prepared");
         }
         return job;
     }
@@ -98,7 +77,7 @@ final class WaitingJob implements Arrival, Runnable {
         Draft open = draft;
         // Without the server's clock, this machine's has to do.
         long dueMs = open == null ? job().dueMs() : open.when().dueMs(System.currentTimeMillis() * 1000);
-        result = new ScheduleResult(id, status, state, dueMs);
+        result = new ScheduleResult(id(), status, state, dueMs);
         return true;
     }
 
@@ -115,17 +94,12 @@ final class WaitingJob implements Arrival, Runnable {
         return result != null || failure != null;
     }
 
-    /** Delivers the answer. */
     @Override
-    public void run() {
-        try {
-            if (result != null) {
-                sink.answered(index, result);
-            } else if (failure != null) {
-                sink.failed(index, failure);
-            }
-        } finally {
-            pass.giveBack();
+    public void deliver() {
+        if (result != null) {
+            sink.answered(index, result);
+        } else if (failure != null) {
+            sink.failed(index, failure);
         }
     }
 }

@@ -1,23 +1,19 @@
 package io.minutehand.router;
 
 import io.minutehand.core.topic.StoredTopic;
-import io.minutehand.router.Admission.Pass;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cancel, reschedule or find between its call and its answer. The loop starts and settles it; a callback thread delivers.
+ * A cancel, reschedule or find between its call and its answer. The loop starts it.
  *
  * @param <R> the type of its answer
  */
-final class WaitingOrder<R> implements Arrival, Runnable {
-    private final Route route;
+final class WaitingOrder<R> implements Arrival {
+    private final Ticket ticket;
     private final String name;
-    private final String id;
-    private final long deadlineNs;
-    private final Pass pass;
     private final Function<StoredTopic, CompletableFuture<R>> call;
     /** The answer when none came in time; null = the future fails. */
     private final @Nullable R unknown;
@@ -30,19 +26,9 @@ final class WaitingOrder<R> implements Arrival, Runnable {
     private @Nullable R answer;
     private @Nullable Throwable failure;
 
-    WaitingOrder(
-            Route route,
-            String name,
-            String id,
-            long deadlineNs,
-            Pass pass,
-            Function<StoredTopic, CompletableFuture<R>> call,
-            @Nullable R unknown) {
-        this.route = route;
+    WaitingOrder(Ticket ticket, String name, Function<StoredTopic, CompletableFuture<R>> call, @Nullable R unknown) {
+        this.ticket = ticket;
         this.name = name;
-        this.id = id;
-        this.deadlineNs = deadlineNs;
-        this.pass = pass;
         this.call = call;
         this.unknown = unknown;
     }
@@ -52,18 +38,8 @@ final class WaitingOrder<R> implements Arrival, Runnable {
     }
 
     @Override
-    public Route route() {
-        return route;
-    }
-
-    @Override
-    public String id() {
-        return id;
-    }
-
-    @Override
-    public long deadlineNs() {
-        return deadlineNs;
+    public Ticket ticket() {
+        return ticket;
     }
 
     long after() {
@@ -93,7 +69,7 @@ final class WaitingOrder<R> implements Arrival, Runnable {
         if (unknown != null) {
             settle(unknown, null);
         } else {
-            TimeoutException late = new TimeoutException(name + " of job " + id + " in topic=" + route.topic()
+            TimeoutException late = new TimeoutException(name + " of job " + id() + " in topic=" + route().topic()
                     + " got no answer before its deadline" + (cause == null ? "" : ": " + cause.getMessage()));
             late.initCause(cause);
             settle(null, late);
@@ -109,23 +85,18 @@ final class WaitingOrder<R> implements Arrival, Runnable {
             settled = true;
             answer = value;
             failure = cause;
-            route.callbacks().add(this);
-            route.callbacks().wake();
+            route().callbacks().add(this);
+            route().callbacks().wake();
         }
     }
 
-    /** Delivers the answer. */
     @Override
     @SuppressWarnings("NullAway") // the answer is set unless there is a failure
-    public void run() {
-        try {
-            if (failure != null) {
-                future.completeExceptionally(failure);
-            } else {
-                future.complete(answer);
-            }
-        } finally {
-            pass.giveBack();
+    public void deliver() {
+        if (failure != null) {
+            future.completeExceptionally(failure);
+        } else {
+            future.complete(answer);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.minutehand.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.JobState;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,6 +65,27 @@ class JobRouterIT {
         assertThat(closing.schedule(order(1).businessId("b1").header("k", "v")).join())
                 .returns(Status.EXISTS, ScheduleResult::status)
                 .returns(JobState.CANCELLED, ScheduleResult::state);
+    }
+
+    @Test
+    void shouldNameTheArgumentThatIsMissing() {
+        missing("topic", () -> router.topic(null));
+        missing("type", () -> router.topic("orders", null));
+        missing("topic", () -> router.schedule((String) null, order(1)));
+        missing("spec", () -> router.schedule("orders", null));
+        missing("spec", () -> closing.schedule(null));
+        missing("specs", () -> closing.scheduleAll(null));
+        missing("id", () -> closing.cancel(null));
+        missing("id", () -> closing.find(null));
+        missing("id", () -> closing.reschedule(null, Instant.EPOCH));
+        missing("dueAt", () -> closing.reschedule("close:1", (Instant) null));
+        missing("delay", () -> closing.reschedule("close:1", (Duration) null));
+        missing("uri", () -> JobRouter.connect(null));
+        assertThat(router.bufferedBytes()).as("held by calls that were refused").isZero();
+    }
+
+    private static void missing(String argument, ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(argument);
     }
 
     @Test

@@ -65,14 +65,12 @@ class ScheduleBatcherTest {
                 answer.completeExceptionally(failure);
             }
         };
-        batcher.submit(new WaitingJob(
+        Arrival.Ticket ticket = new Arrival.Ticket(
                 route,
-                draft,
-                nowNs,
+                draft.id(),
                 deadline == DEADLINE ? deadlineNs : nowNs + deadline.toNanos(),
-                admission.admit("schedule", draft.heldBytes()),
-                sink,
-                0));
+                admission.admit("schedule", draft.heldBytes()));
+        batcher.submit(new WaitingJob(ticket, draft, nowNs, sink, 0));
         return answer;
     }
 
@@ -82,14 +80,9 @@ class ScheduleBatcherTest {
 
     private CompletableFuture<String> order(
             String id, Duration deadline, String unknown, Function<StoredTopic, CompletableFuture<String>> call) {
-        WaitingOrder<String> order = new WaitingOrder<>(
-                route,
-                "cancel",
-                id,
-                System.nanoTime() + deadline.toNanos(),
-                admission.admit("cancel", 100),
-                call,
-                unknown);
+        Arrival.Ticket ticket =
+                new Arrival.Ticket(route, id, System.nanoTime() + deadline.toNanos(), admission.admit("cancel", 100));
+        WaitingOrder<String> order = new WaitingOrder<>(ticket, "cancel", call, unknown);
         batcher.submit(order);
         return order.future();
     }
