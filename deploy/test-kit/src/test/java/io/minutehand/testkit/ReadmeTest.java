@@ -48,6 +48,7 @@ class ReadmeTest {
             static Printer printer;
             static List<JobSpec<CloseOrder>> specs;
             static JobHandler<CloseOrder> handler;
+            static TopicHandle<CloseOrder> closing;
             """;
 
     @TempDir
