@@ -1,5 +1,7 @@
 package io.minutehand.redis;
 
+import java.io.UncheckedIOException;
+
 /** A server that runs already: reached, looked at, and left alone. */
 final class ExternalRedis implements RedisInstance {
 
@@ -15,6 +17,7 @@ final class ExternalRedis implements RedisInstance {
      * Connects once and checks the version.
      *
      * @throws IllegalStateException if it is older than 7.0
+     * @throws UncheckedIOException if no Redis answers
      */
     static ExternalRedis reach(String uri) {
         RedisAddress address = RedisAddress.parse(uri);
@@ -22,6 +25,11 @@ final class ExternalRedis implements RedisInstance {
             String version = commands.info("server").getOrDefault("redis_version", "0");
             RedisBinary.requireRecent(version, "The server at " + address);
             return new ExternalRedis(uri, version);
+        } catch (RedisGoneException e) {
+            throw new UncheckedIOException(
+                    "No Redis answers at " + address + ": " + e.getMessage()
+                            + "; check the address, and that both sides agree on TLS (redis:// or rediss://)",
+                    e.getCause());
         }
     }
 

@@ -7,8 +7,11 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -102,11 +105,26 @@ public final class RedisCommands implements AutoCloseable {
             return commands;
         } catch (IOException e) {
             closeQuietly(socket);
-            throw new UncheckedIOException("No connection to " + address + ": " + e.getMessage(), e);
+            throw new UncheckedIOException("No connection to " + address + ": " + why(e), e);
         } catch (RuntimeException e) {
             closeQuietly(socket);
             throw e;
         }
+    }
+
+    /** The message of a failure to connect, with what to look at. */
+    static String why(IOException failure) {
+        if (failure instanceof UnknownHostException) {
+            return "unknown host " + failure.getMessage() + "; check its spelling, and DNS";
+        }
+        if (failure instanceof SocketTimeoutException) {
+            return failure.getMessage()
+                    + "; check the address, a firewall in between, and that both sides agree on TLS";
+        }
+        if (failure instanceof ConnectException) {
+            return failure.getMessage() + "; check that Redis is running there";
+        }
+        return String.valueOf(failure.getMessage());
     }
 
     private static void closeQuietly(@Nullable Socket socket) {
@@ -125,19 +143,23 @@ public final class RedisCommands implements AutoCloseable {
      * @param words command and arguments: {@code byte[]} as it is, anything else by its {@code toString} in UTF-8
      * @return the reply, see the class note
      * @throws RedisReplyException  if the reply is an error
-     * @throws UncheckedIOException if the connection fails or no reply comes in time; it is then useless
+     * @throws RedisGoneException   if the connection fails or no reply comes in time
      */
     public @Nullable Object call(Object... words) {
         send(words);
         return receive();
     }
 
-    /** Sends a command without waiting; {@link #receive()} takes the reply. Replies come in the order of the commands. */
+    /**
+     * Sends a command without waiting; {@link #receive()} takes the reply. Replies come in the order of the commands.
+     *
+     * @throws RedisGoneException if the connection fails
+     */
     public void send(Object... words) {
         try {
             socket.getOutputStream().write(encode(words));
         } catch (IOException e) {
-            throw new UncheckedIOException("Sending " + words[0] + " failed: " + e.getMessage(), e);
+            throw new RedisGoneException("Sending " + words[0] + " failed: " + e.getMessage(), e);
         }
     }
 
@@ -145,14 +167,14 @@ public final class RedisCommands implements AutoCloseable {
      * Waits for the next reply, or for the next message of a subscription.
      *
      * @throws RedisReplyException  if the reply is an error
-     * @throws UncheckedIOException if the connection fails or nothing comes in time
+     * @throws RedisGoneException   if the connection fails or nothing comes in time
      */
     public @Nullable Object receive() {
         Object reply;
         try {
             reply = read();
         } catch (IOException e) {
-            throw new UncheckedIOException("No reply from Redis: " + e.getMessage(), e);
+            throw new RedisGoneException("No reply from Redis: " + e.getMessage(), e);
         }
         if (reply instanceof RedisReplyException error) {
             throw error;
