@@ -28,6 +28,16 @@ final class ConnectFailures {
                 failure);
     }
 
+    /** Whether the server could be reached but a reply did not come in time, so that another try may do better. */
+    static boolean isLateReply(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RedisTimeoutException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** What the innermost exception that says something says. */
     private static String what(Throwable failure) {
         String said = "no answer";
@@ -37,6 +47,8 @@ final class ConnectFailures {
             }
             if (cause instanceof UnknownHostException) {
                 said = "unknown host " + said;
+            } else if (cause instanceof RedisTimeoutException) {
+                said = "connected, but no reply came in time";
             }
         }
         return Failures.brief(said);

@@ -40,6 +40,7 @@ public final class StoreConnection implements AutoCloseable {
     private static final int IDLE_CONNECTIONS = 2;
     private static final int CHANNELS_PER_CONNECTION = 1000;
     private static final int CONNECT_TIMEOUT_MS = 3000;
+    private static final long CONNECT_PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLUSTER_SCAN_MS = 1000;
     private static final long PING_MS = 5000;
 
@@ -141,14 +142,21 @@ public final class StoreConnection implements AutoCloseable {
             ScriptLibrary library,
             String description,
             boolean acceptsRisks) {
+        boolean tls = description.startsWith("rediss");
         long beganNs = System.nanoTime();
-        try {
-            return new StoreConnection(config, keys, replyTimeout, library, description, acceptsRisks);
-        } catch (StoreException refused) {
-            throw refused;
-        } catch (RuntimeException failure) {
-            boolean tls = description.startsWith("rediss");
-            throw ConnectFailures.refused(description, tls, System.nanoTime() - beganNs, failure);
+        while (true) {
+            try {
+                return new StoreConnection(config, keys, replyTimeout, library, description, acceptsRisks);
+            } catch (StoreException refused) {
+                throw refused;
+            } catch (RuntimeException failure) {
+                long elapsedNs = System.nanoTime() - beganNs;
+                // A process that has just started, on a busy machine, may take longer to read a reply than it waits for
+                // one.
+                if (!ConnectFailures.isLateReply(failure) || elapsedNs > CONNECT_PATIENCE_NS) {
+                    throw ConnectFailures.refused(description, tls, elapsedNs, failure);
+                }
+            }
         }
     }
 

@@ -13,6 +13,9 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -51,8 +54,22 @@ class ConnectFailuresIT {
         try (ServerSocket mute = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
             assertThat(failure("redis://:" + SECRET + "@127.0.0.1:" + mute.getLocalPort()))
                     .containsPattern("tried for [1-9][0-9.]* s")
-                    .contains("firewall", "this URI is without")
+                    .contains("no reply came in time", "firewall", "this URI is without")
                     .doesNotContain("null", "password");
+        }
+    }
+
+    @Test
+    void shouldGoOnWhenTheFirstReplyComesLate() {
+        RedisOptions options = RedisOptions.of(server.uri()).withReplyTimeout(Duration.ofMillis(200));
+        server.pause();
+        CompletableFuture<Void> resumed = CompletableFuture.runAsync(
+                server::resume, CompletableFuture.delayedExecutor(1_500, TimeUnit.MILLISECONDS));
+        try (StoreConnection connection = StoreConnection.open(options)) {
+            assertThat(connection.clientId()).isNotEmpty();
+            assertThat(resumed).as("not before it could be").isDone();
+        } finally {
+            resumed.join();
         }
     }
 
