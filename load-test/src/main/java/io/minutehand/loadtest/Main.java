@@ -26,6 +26,7 @@ public final class Main implements Runnable {
 
     /** Runs the command and ends the process with its exit status. */
     public static void main(String[] args) {
+        LauncherWatch.begin();
         int status = ExitCode.SOFTWARE;
         try {
             status = commandLine().execute(args);
