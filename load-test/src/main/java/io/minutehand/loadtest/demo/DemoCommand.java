@@ -169,6 +169,7 @@ public final class DemoCommand implements Callable<Integer> {
         }
         require(killNodeAt == null || nodes >= 2, "--nodes", nodes, "2 or more if one of them is killed");
         requireEmpty(workDir);
+        requireWritable(json);
         String address = redis == null || redis.isBlank() ? null : redis;
         return new DemoOptions(
                 nodes,
@@ -194,8 +195,23 @@ public final class DemoCommand implements Callable<Integer> {
         try (Stream<Path> entries = Files.list(directory)) {
             require(entries.findAny().isEmpty(), "--work-dir", directory, "an empty or new directory");
         } catch (IOException e) {
-            throw new ParameterException(spec.commandLine(), "--work-dir " + directory + " cannot be read", e);
+            throw new ParameterException(
+                    spec.commandLine(), "--work-dir=" + directory + " cannot be read as a directory: " + e, e);
         }
+    }
+
+    /** Before the run, not after it: then it would be too late for another file. */
+    private void requireWritable(@Nullable Path file) {
+        if (file == null) {
+            return;
+        }
+        require(!Files.isDirectory(file), "--json", file, "a file, and this is a directory");
+        Path place = file.toAbsolutePath();
+        while (place.getParent() != null && !Files.exists(place)) {
+            place = place.getParent();
+        }
+        boolean possible = Files.isWritable(place) && (Files.isDirectory(place) || place.equals(file.toAbsolutePath()));
+        require(possible, "--json", file, "a file that can be written, and " + place + " does not let it be");
     }
 
     private void require(boolean holds, String option, Object value, String allowed) {

@@ -11,8 +11,11 @@ import io.minutehand.loadtest.report.ReportWriter;
 import io.minutehand.loadtest.report.RunFacts;
 import io.minutehand.loadtest.report.RunReport;
 import io.minutehand.loadtest.report.RunReport.Keys;
+import io.minutehand.redis.RedisGoneException;
 import io.minutehand.redis.RedisSource;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -55,6 +58,7 @@ final class DemoRun implements AutoCloseable {
     private final Producer producer;
     private final NodeChanges changes;
 
+    private volatile boolean interrupted;
     private Snapshot.Phase phase = Snapshot.Phase.STARTING;
     private long firstDueUs;
     private @Nullable Double bytesPerPendingJob;
@@ -85,8 +89,39 @@ final class DemoRun implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    /** Runs the demo. Returns the exit status. */
+    /**
+     * Runs the demo. Returns the exit status.
+     *
+     * @throws IllegalStateException when it cannot go on; the message says why, and where ledger and logs are
+     */
     int run() throws IOException, InterruptedException, InvalidRunException {
+        long beganNs = System.nanoTime();
+        try {
+            return runPhases();
+        } catch (RedisGoneException e) {
+            awaitEndIfInterrupted();
+            stage.redisIsGone();
+            producer.abandon();
+            String lasting = stage.deletesKeys()
+                    ? "; if it comes back, its keys " + stage.namespace() + ":* are to be deleted by hand"
+                    : "";
+            throw new IllegalStateException(
+                    String.format(
+                            Locale.ROOT,
+                            "Redis has gone away after %.1f s (%s: %s); %s%s",
+                            (System.nanoTime() - beganNs) / 1e9,
+                            stage.redis().describe(),
+                            e.getMessage(),
+                            evidence(),
+                            lasting),
+                    e);
+        } catch (IllegalStateException | UncheckedIOException e) {
+            awaitEndIfInterrupted();
+            throw new IllegalStateException(e.getMessage() + "; " + evidence(), e);
+        }
+    }
+
+    private int runPhases() throws IOException, InterruptedException, InvalidRunException {
         view.say("Redis: " + stage.redis().describe());
         launch();
         warmUp();
@@ -138,8 +173,7 @@ final class DemoRun implements AutoCloseable {
             requireWorkers();
             if (System.nanoTime() - beganNs > WARMUP_LIMIT_NS) {
                 throw new IllegalStateException("of " + DemoOptions.WARMUP_JOBS + " warm-up jobs only "
-                        + progress.warmupEnded() + " ended within " + WARMUP_LIMIT_NS / 1_000_000_000 + " s; "
-                        + evidence());
+                        + progress.warmupEnded() + " ended within " + WARMUP_LIMIT_NS / 1_000_000_000 + " s");
             }
         }
     }
@@ -220,8 +254,7 @@ final class DemoRun implements AutoCloseable {
         view.say("");
         ReportText.lines(report).forEach(view::say);
         if (options.json() != null) {
-            report.write(options.json());
-            view.say("report written to " + options.json());
+            writeReport(report, options.json());
         }
         if (!report.passed()) {
             view.say(evidence());
@@ -229,6 +262,15 @@ final class DemoRun implements AutoCloseable {
             view.say("ledger and logs are in " + stage.workDir());
         }
         return report.exitStatus();
+    }
+
+    private void writeReport(RunReport report, Path file) {
+        try {
+            report.write(file);
+        } catch (IOException e) {
+            throw new IllegalStateException("the report could not be written to " + file + ": " + e, e);
+        }
+        view.say("report written to " + file);
     }
 
     /** A worker that was killed between burying a job and writing so: Redis knows the job as dead. */
@@ -258,8 +300,12 @@ final class DemoRun implements AutoCloseable {
                 Map.of(DemoTopic.CALL_WEBHOOK.topic(), DemoTopic.WEBHOOK_RETRY_DELAY.toNanos() / 1_000));
     }
 
-    private String evidence() throws IOException {
-        return "ledger and logs are kept in " + stage.keepEvidence();
+    private String evidence() {
+        try {
+            return "ledger and logs are kept in " + stage.keepEvidence();
+        } catch (IOException e) {
+            return "ledger and logs could not be kept: " + e;
+        }
     }
 
     private void requireWorkers() {
@@ -281,6 +327,7 @@ final class DemoRun implements AutoCloseable {
     }
 
     private void tick() throws IOException, InterruptedException {
+        stage.requireRedis();
         tail.poll(progress::accept);
         view.show(new Snapshot(
                 stage.redis().describe(), headline(), phase, seconds(), options.jobs(), progress, nodes(), events));
@@ -333,9 +380,17 @@ final class DemoRun implements AutoCloseable {
 
     /** Ctrl-C or SIGTERM: nothing that was started may stay behind, and nobody waits for a verdict. */
     private void interrupted() {
+        interrupted = true;
         view.end();
         stage.abandon();
         view.say("interrupted; what the demo had started is gone");
+    }
+
+    /** What breaks after that does so because it is being ended: no news, and nothing to keep evidence of. */
+    private void awaitEndIfInterrupted() throws InterruptedException {
+        if (interrupted) {
+            Thread.currentThread().join();
+        }
     }
 
     @Override

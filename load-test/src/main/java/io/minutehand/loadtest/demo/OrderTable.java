@@ -51,6 +51,12 @@ final class OrderTable implements AutoCloseable {
     static OrderTable create(Path path, int orders) throws IOException {
         FileChannel file = FileChannel.open(
                 path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        // A hole in the file would be filled by writes to memory, and on a full disk such a write is an error of the
+        // JVM.
+        ByteBuffer zeros = ByteBuffer.allocate(orders * Integer.BYTES);
+        while (zeros.hasRemaining()) {
+            file.write(zeros);
+        }
         return new OrderTable(file, file.map(FileChannel.MapMode.READ_WRITE, 0, (long) orders * Integer.BYTES));
     }
 

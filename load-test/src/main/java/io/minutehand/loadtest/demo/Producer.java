@@ -203,6 +203,16 @@ final class Producer implements AutoCloseable {
         return us / 1_000 * 1_000;
     }
 
+    /** Ends without waiting for the calls that have no answer yet. */
+    void abandon() {
+        boolean interrupted = Thread.interrupted();
+        Thread.currentThread().interrupt();
+        close();
+        if (!interrupted) {
+            Thread.interrupted();
+        }
+    }
+
     @Override
     public void close() {
         Thread thread = scheduling;

@@ -1,8 +1,10 @@
 package io.minutehand.loadtest.demo;
 
 import io.minutehand.redis.RedisCommands;
+import io.minutehand.redis.RedisGoneException;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An estimate of the Redis clock that does not use the product's own, so that a wrong clock there shows as early or
@@ -27,6 +29,7 @@ final class RedisClock implements AutoCloseable {
     private final Runnable disconnect;
     private volatile Sample best;
     private volatile boolean closed;
+    private volatile @Nullable RedisGoneException lost;
 
     private record Sample(long offsetNs, long errorNs, long atNs) {
         long errorNs(long nowNs) {
@@ -73,6 +76,12 @@ final class RedisClock implements AutoCloseable {
         return serverTimeUs * 1_000 - best.offsetNs;
     }
 
+    /** Returns how the connection to the server was lost; null as long as the server answers. Known within a second. */
+    @Nullable
+    RedisGoneException lost() {
+        return lost;
+    }
+
     /** Takes one sample. For one thread. */
     void sample() {
         Sample fresh = take();
@@ -101,8 +110,14 @@ final class RedisClock implements AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
+            } catch (RedisGoneException e) {
+                // The last estimate stays, and its bound grows.
+                if (!closed) {
+                    lost = e;
+                }
+                return;
             } catch (RuntimeException e) {
-                // The server is away. The last estimate stays, its bound grows, and the next try may succeed.
+                // An error instead of a time, from a server that is loading its data, say: the next try may succeed.
                 if (closed) {
                     return;
                 }

@@ -2,6 +2,7 @@ package io.minutehand.loadtest.demo;
 
 import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.redis.PrivateDirectory;
+import io.minutehand.redis.RedisGoneException;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.RedisSettings;
 import io.minutehand.redis.RedisSource;
@@ -29,6 +30,7 @@ final class Stage implements AutoCloseable {
     private final RedisProbe probe;
     private final OrderTable orders;
     private boolean closed;
+    private boolean redisGone;
 
     private Stage(DemoOptions options, PrivateDirectory home, Path workDir, RedisInstance redis) throws IOException {
         this.options = options;
@@ -36,7 +38,8 @@ final class Stage implements AutoCloseable {
         this.workDir = workDir;
         this.redis = redis;
         // Its own in each run: a Redis that others use as well may still hold the keys of a run before.
-        this.namespace = "mhdemo-" + Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
+        this.namespace = "mhdemo-" + Long.toString(System.currentTimeMillis(), Character.MAX_RADIX) + "-"
+                + Long.toString(ProcessHandle.current().pid(), Character.MAX_RADIX);
         this.ledger = LedgerWriter.create(workDir, "demo");
         this.clock = RedisClock.watch(redis.connect());
         this.probe = new RedisProbe(redis.connect(), namespace, topics(), options.shards());
@@ -52,9 +55,7 @@ final class Stage implements AutoCloseable {
         PrivateDirectory home = PrivateDirectory.create("demo");
         RedisInstance redis = null;
         try {
-            Path workDir = options.workDir() == null
-                    ? home.path()
-                    : Files.createDirectories(options.workDir()).toRealPath();
+            Path workDir = options.workDir() == null ? home.path() : made(options.workDir());
             LogFile.use(workDir.resolve("demo.log"));
             redis = RedisSource.forDemo(options.redis()).open(RedisSettings.defaults());
             return new Stage(options, home, workDir, redis);
@@ -64,6 +65,14 @@ final class Stage implements AutoCloseable {
             }
             home.close();
             throw e;
+        }
+    }
+
+    private static Path made(Path directory) {
+        try {
+            return Files.createDirectories(directory).toRealPath();
+        } catch (IOException e) {
+            throw new IllegalArgumentException("--work-dir=" + directory + " cannot be made: " + e, e);
         }
     }
 
@@ -97,6 +106,28 @@ final class Stage implements AutoCloseable {
 
     OrderTable orders() {
         return orders;
+    }
+
+    /**
+     * Makes sure that Redis still answers.
+     *
+     * @throws RedisGoneException if it does not
+     */
+    void requireRedis() {
+        RedisGoneException lost = clock.lost();
+        if (lost != null) {
+            throw lost;
+        }
+    }
+
+    /** Gives Redis up: closing will not ask it for anything. */
+    synchronized void redisIsGone() {
+        redisGone = true;
+    }
+
+    /** Returns whether the keys of the run are to be deleted from a Redis that was there before it. */
+    boolean deletesKeys() {
+        return redis.kind() == RedisSourceKind.ADDRESS && !options.keepKeys();
     }
 
     /** Returns the names of the measured topics. */
@@ -133,7 +164,7 @@ final class Stage implements AutoCloseable {
         }
         closed = true;
         try {
-            if (redis.kind() == RedisSourceKind.ADDRESS && !options.keepKeys()) {
+            if (deletesKeys() && !redisGone) {
                 probe.deleteAll();
             }
         } finally {
@@ -150,7 +181,7 @@ final class Stage implements AutoCloseable {
     void abandon() {
         // Its processes end with it.
         home.close();
-        if (redis.kind() == RedisSourceKind.ADDRESS && !options.keepKeys()) {
+        if (deletesKeys()) {
             // A connection of its own: the other may be in the middle of a reply.
             try (RedisProbe last = new RedisProbe(redis.connect(), namespace, List.of(), 0)) {
                 last.deleteAll();

@@ -21,9 +21,11 @@ import java.nio.file.Path;
 public final class LedgerWriter implements AutoCloseable {
     static final String SUFFIX = ".ledger";
 
+    private final Path path;
     private final FileOutputStream file;
 
-    private LedgerWriter(FileOutputStream file) {
+    private LedgerWriter(Path path, FileOutputStream file) {
+        this.path = path;
         this.file = file;
     }
 
@@ -37,7 +39,7 @@ public final class LedgerWriter implements AutoCloseable {
         Files.createDirectories(directory);
         Path path = directory.resolve(process + SUFFIX);
         Files.createFile(path);
-        return new LedgerWriter(new FileOutputStream(path.toFile(), true));
+        return new LedgerWriter(path, new FileOutputStream(path.toFile(), true));
     }
 
     /**
@@ -49,7 +51,7 @@ public final class LedgerWriter implements AutoCloseable {
         try {
             file.write(LedgerLine.encode(entry));
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw new UncheckedIOException("Writing " + path + " failed: " + e.getMessage(), e);
         }
     }
 

@@ -94,6 +94,30 @@ class DemoCommandTest {
     }
 
     @Test
+    void shouldRefuseAFileAsWorkDirectory() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        StringWriter err = new StringWriter();
+
+        assertThat(commandLine(err).execute("--work-dir", file.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("--work-dir=" + file + " cannot be read as a directory");
+    }
+
+    @Test
+    void shouldRefuseAReportThatCannotBeWritten() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        StringWriter err = new StringWriter();
+
+        assertThat(commandLine(err).execute("--json", directory.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("--json=" + directory + " is not allowed", "this is a directory");
+        assertThat(commandLine(err).execute("--json", file.resolve("a.json").toString()))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("a file that can be written, and " + file);
+        assertThat(parse("--json", directory.resolve("new/dir/a.json").toString())
+                        .json())
+                .isNotNull();
+    }
+
+    @Test
     void shouldExplainItself() {
         StringWriter out = new StringWriter();
 

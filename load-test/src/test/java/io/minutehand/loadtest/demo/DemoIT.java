@@ -19,10 +19,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The demo as a user runs it: a process that starts others. Speed is not judged here. */
+@Execution(ExecutionMode.CONCURRENT)
 class DemoIT {
     private static final Duration LIMIT = Duration.ofSeconds(120);
 
@@ -30,11 +33,14 @@ class DemoIT {
     Path directory;
 
     private Process demo;
+    private Process launcher;
 
     @AfterEach
-    void endTheDemo() {
-        if (demo != null) {
-            demo.destroyForcibly();
+    void endWhatWasStarted() {
+        for (Process process : new Process[] {demo, launcher}) {
+            if (process != null) {
+                process.destroyForcibly();
+            }
         }
     }
 
@@ -143,21 +149,56 @@ class DemoIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"INT", "TERM", "KILL"})
+    @ValueSource(strings = {"INT", "TERM", "KILL", "none"})
     void shouldLeaveNothingBehindWhenItIsEnded(String signal) throws Exception {
-        start("--jobs", "100000", "--rate", "200");
-        List<ProcessHandle> started = awaitWorkers(3);
+        // As the script does that started it; with "none" it is the script that somebody kills.
+        launcher = new ProcessBuilder("sleep", "1000").start();
+        start("--nodes", "2", "--jobs", "100000", "--rate", "200");
+        List<ProcessHandle> started = awaitWorkers(2);
         List<Path> directories = temporaryDirectories();
         assertThat(directories).isNotEmpty();
 
-        assertThat(new ProcessBuilder("/bin/sh", "-c", "kill -" + signal + " " + demo.pid())
-                        .start()
-                        .waitFor())
-                .isZero();
+        if (signal.equals("none")) {
+            launcher.destroyForcibly();
+        } else {
+            assertThat(new ProcessBuilder("/bin/sh", "-c", "kill -" + signal + " " + demo.pid())
+                            .start()
+                            .waitFor())
+                    .isZero();
+        }
 
         assertThat(demo.waitFor(20, TimeUnit.SECONDS)).isTrue();
         assertThat(demo.exitValue()).isNotZero();
         assertThat(output().contains("interrupted")).isEqualTo(!signal.equals("KILL"));
+        assertThat(output()).doesNotContain("gone away");
+        assertGone(started);
+        await().atMost(Duration.ofSeconds(10))
+                .untilAsserted(() -> assertThat(directories).noneMatch(Files::exists));
+    }
+
+    @Test
+    void shouldSaySoWhenItsRedisIsGone() throws Exception {
+        start("--nodes", "2", "--jobs", "100000", "--rate", "200");
+        List<ProcessHandle> started = awaitWorkers(2);
+        List<Path> directories = temporaryDirectories();
+        await().atMost(LIMIT).until(() -> !demo.isAlive() || output().contains("running"));
+
+        ProcessHandle redis = started.stream()
+                .filter(process -> process.info()
+                        .command()
+                        .map(command -> Path.of(command).getFileName().toString())
+                        .orElse("")
+                        .matches("(redis|valkey)-.*"))
+                .findFirst()
+                .orElseThrow();
+        redis.destroyForcibly();
+
+        assertThat(demo.waitFor(20, TimeUnit.SECONDS)).as(this::output).isTrue();
+        assertThat(demo.exitValue()).isEqualTo(1);
+        assertThat(output())
+                .containsPattern("minutehand demo: Redis has gone away after [0-9.]+ s \\(source=\\w+ port=\\d+")
+                .contains("ledger and logs are kept in " + directory.resolve("tmp/minutehand-demo-failed-"))
+                .doesNotContain("\tat ");
         assertGone(started);
         await().atMost(Duration.ofSeconds(10))
                 .untilAsserted(() -> assertThat(directories).noneMatch(Files::exists));
@@ -182,6 +223,8 @@ class DemoIT {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-XX:TieredStopAtLevel=1",
+                "-Dminutehand.launcher="
+                        + (launcher == null ? ProcessHandle.current().pid() : launcher.pid()),
                 // A place of its own for what it makes, so that what it leaves behind is seen.
                 "-Djava.io.tmpdir=" + Files.createDirectories(directory.resolve("tmp")),
                 "-cp",
@@ -189,10 +232,12 @@ class DemoIT {
                 "io.minutehand.loadtest.Main",
                 "demo"));
         command.addAll(List.of(arguments));
-        demo = new ProcessBuilder(command)
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(directory.resolve("output.txt").toFile())
-                .start();
+                .redirectOutput(directory.resolve("output.txt").toFile());
+        // The demo is to find its own, but where a test names one.
+        builder.environment().remove("MINUTEHAND_REDIS");
+        demo = builder.start();
     }
 
     /** Returns all processes that the demo has started once so many workers are up. */
