@@ -49,9 +49,12 @@ final class ConnectFailures {
                 said = "unknown host " + said;
             } else if (cause instanceof RedisTimeoutException) {
                 said = "connected, but no reply came in time";
+            } else if (cause instanceof TimeoutException) {
+                said = "no answer in time";
             }
         }
-        return Failures.brief(said);
+        String brief = Failures.brief(said).strip();
+        return brief.endsWith(".") ? brief.substring(0, brief.length() - 1) : brief;
     }
 
     private static String advice(Throwable failure, boolean tls) {
@@ -73,6 +76,12 @@ final class ConnectFailures {
         }
         if (message.startsWith("NOPERM")) {
             return "the login is right, but the user's ACL lacks this command, key or channel: the README lists all that it needs";
+        }
+        if (message.contains("cluster support disabled")) {
+            return "this is a single server: its URI begins with redis://";
+        }
+        if (message.contains("unknown command 'SENTINEL'")) {
+            return "this is no Sentinel: give the addresses of the Sentinels, or redis:// for a single server";
         }
         if (cause instanceof UnknownHostException) {
             return "check the spelling of the host's name, and DNS";

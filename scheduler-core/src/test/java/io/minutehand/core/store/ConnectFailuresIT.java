@@ -50,8 +50,8 @@ class ConnectFailuresIT {
 
     @Test
     void shouldAskForFirewallAndTlsWhenNobodyAnswers() throws IOException {
-        // The system accepts the connection, and nobody ever reads from it.
-        try (ServerSocket mute = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+        // The system accepts connections, those of repeated attempts too, and nobody ever reads from them.
+        try (ServerSocket mute = new ServerSocket(0, 100, InetAddress.getLoopbackAddress())) {
             assertThat(failure("redis://:" + SECRET + "@127.0.0.1:" + mute.getLocalPort()))
                     .containsPattern("tried for [1-9][0-9.]* s")
                     .contains("no reply came in time", "firewall", "this URI is without")
@@ -76,7 +76,7 @@ class ConnectFailuresIT {
     @Test
     void shouldAskForALoginWhereOneIsWanted() {
         assertThat(failure("redis://127.0.0.1:" + server.port()))
-                .contains("NOAUTH", "give user and password in the URI")
+                .contains("NOAUTH", "required; ", "give user and password in the URI")
                 .doesNotContain("firewall");
     }
 
@@ -85,6 +85,14 @@ class ConnectFailuresIT {
         assertThat(failure("redis://nobody:" + SECRET + "@127.0.0.1:" + server.port()))
                 .contains("WRONGPASS", "check user and password")
                 .doesNotContain("firewall", "TLS");
+    }
+
+    @Test
+    void shouldTellASingleServerFromAClusterAndASentinel() {
+        String login = "://:" + server.password() + "@127.0.0.1:" + server.port();
+
+        assertThat(failure("redis+cluster" + login)).contains("this is a single server");
+        assertThat(failure("redis+sentinel" + login + "/main")).contains("this is no Sentinel");
     }
 
     @Test

@@ -25,7 +25,7 @@ class ConnectFailuresTest {
                 .contains("timed out after 3000 ms", "firewall")
                 .doesNotContain("nobody listens");
         assertThat(message(new TimeoutException()))
-                .contains(": Unable to connect;", "firewall")
+                .contains(": no answer in time; check", "firewall")
                 .doesNotContain("null");
     }
 
