@@ -256,7 +256,7 @@ final class Completions {
         try {
             engine.handlers().executor().execute(() -> {
                 try {
-                    onDead.accept(running.job(), why);
+                    engine.handlers().call(() -> onDead.accept(running.job(), why));
                 } catch (Throwable failure) {
                     log.error(
                             "job: the call-back for dead letters failed {} cause=\"{}\"", running, OneLine.of(failure));

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * kills its node, so such jobs run one at a time ({@link Suspects}), and after too many deliveries become dead letters unrun; so does at once a
  * job whose stored body is damaged. A handler that is over
  * its time is interrupted; when it ignores that for a second, its attempt counts as failed, and its slot stays taken ("stuck"). Only the
- * node's thread touches this, but for {@link #starting} and {@link #returned}.
+ * node's thread touches this, but for what says otherwise.
  */
 final class HandlerPool {
     private static final Logger log = LoggerFactory.getLogger(HandlerPool.class);
@@ -42,6 +42,10 @@ final class HandlerPool {
     private final Set<Running> all = new HashSet<>();
     private final LogLimiter lines = new LogLimiter(LINES_A_SECOND);
     private final DueTimer.Timer sweepTimer;
+
+    /** Set on threads that are in code of the user's for this node. */
+    private final ThreadLocal<Boolean> userCode = new ThreadLocal<>();
+
     private int stuck;
 
     HandlerPool(NodeEngine engine, Telemetry telemetry, DueTimer timer, ExecutorService executor) {
@@ -137,6 +141,26 @@ final class HandlerPool {
                 }
             });
         }
+    }
+
+    /** Runs a call of the user's code on the calling thread, so that {@link #onThisThread} is true in it. */
+    void call(UserCode code) throws Exception {
+        userCode.set(true);
+        try {
+            code.run();
+        } finally {
+            userCode.remove();
+        }
+    }
+
+    /** Code of the user's. */
+    interface UserCode {
+        void run() throws Exception;
+    }
+
+    /** Whether the calling thread is in a handler or a call-back of this node. */
+    boolean onThisThread() {
+        return userCode.get() != null;
     }
 
     /** Called on the handler's thread, first. */

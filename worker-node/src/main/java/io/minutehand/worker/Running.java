@@ -132,7 +132,7 @@ final class Running implements Runnable, JobContext {
                 startedNs = System.nanoTime();
                 startedUs = Math.max(shard.clock.nowUs(), job().dueAt().toEpochMilli() * 1000);
                 pool.starting(this, startedUs - job().dueAt().toEpochMilli() * 1000);
-                shard.topic().call().run(job().payload(), this);
+                pool.call(() -> shard.topic().call().run(job().payload(), this));
             }
         } catch (Throwable failure) {
             // Whatever a handler throws, an Error too, is a failed attempt: the node must outlive it.

@@ -136,9 +136,20 @@ public final class WorkerNode implements AutoCloseable {
      * them and hands their jobs back, without counting an attempt), acknowledges, leaves the membership, closes the
      * connection. Returns within grace + 4 s; at once when the thread is interrupted, and then what was in flight runs on another node after its
      * deadline. Calling it again waits for the first call.
+     *
+     * <p>Inside a handler or a call-back of this node it only begins that and returns at once: a stop waits for its handlers, and so would wait
+     * for its own caller.
      */
     @Override
     public void close() {
+        if (engine.handlers().onThisThread()) {
+            new Thread(this::stop, "minutehand-" + engine.name() + "-stop").start();
+        } else {
+            stop();
+        }
+    }
+
+    private void stop() {
         synchronized (this) {
             if (closing) {
                 closed.join();

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A node that is stopped in good order. */
@@ -184,6 +185,54 @@ class StopIT {
                 node.close();
                 jobs.close();
             }
+        }
+    }
+
+    @Test
+    void shouldStopWithoutWaitingForTheHandlerThatClosesIt() {
+        closeFromInside("a", JobState.DONE);
+    }
+
+    @Test
+    void shouldStopWithoutWaitingForTheCallBackThatClosesIt() {
+        closeFromInside("dead", JobState.DEAD);
+    }
+
+    private void closeFromInside(String id, JobState end) {
+        Duration grace = Duration.ofSeconds(20);
+        try (Jobs jobs = new Jobs(redis, "orders", settings());
+                Workers workers = new Workers(redis)) {
+            CompletableFuture<WorkerNode> started = new CompletableFuture<>();
+            Map<String, Long> tookMs = new ConcurrentHashMap<>();
+            Consumer<String> close = job -> {
+                long beganNs = System.nanoTime();
+                started.join().close();
+                tookMs.put(job, (System.nanoTime() - beganNs) / 1_000_000);
+            };
+            WorkerNode node = workers.start(
+                    "n0",
+                    builder -> builder.settings(Workers.FAST.withStopGrace(grace))
+                            .handle(
+                                    "orders",
+                                    TopicOptions.defaults().onDead((job, cause) -> close.accept(job.id())),
+                                    (payload, job) -> {
+                                        runs.add("n0", job);
+                                        if (job.id().equals("dead")) {
+                                            throw Dead.because("no");
+                                        }
+                                        close.accept(job.id());
+                                    }));
+            started.complete(node);
+            String nodeId = node.id();
+            long beganNs = System.nanoTime();
+            jobs.now(id);
+            await("closed from inside").atMost(LONG).until(() -> tookMs.containsKey(id));
+            node.close();
+            long allMs = (System.nanoTime() - beganNs) / 1_000_000;
+            assertThat(allMs).as("ms, with a grace of %s", grace).isLessThan(grace.toMillis() / 2);
+            assertThat(jobs.find(id).orElseThrow().state()).isEqualTo(end);
+            assertThat(runs.size()).isEqualTo(1);
+            assertThat(holdsAnything(jobs, nodeId)).isFalse();
         }
     }
 
