@@ -66,6 +66,10 @@ final class Membership {
     private int version = 1;
     private long describedNs;
     private boolean described;
+
+    /** Whether the description has changed since it was last sent. */
+    private boolean announced;
+
     private long lastAnswerNs;
     private long judgeFromNs;
 
@@ -131,6 +135,7 @@ final class Membership {
     /** The node's description has changed: it goes out with a beat at once. */
     void announce() {
         described = false;
+        announced = true;
         if (joined) {
             timer.setAt(time.nowNs());
         }
@@ -148,6 +153,7 @@ final class Membership {
         beating = true;
         if (!described || nowNs - describedNs > DESCRIPTION_REFRESH.toNanos()) {
             described = true;
+            announced = false;
             describedNs = nowNs;
             version = (version + 1) % VERSIONS;
             store.describe(node.id(), self.get().describe(), DESCRIPTION_TTL)
@@ -172,7 +178,8 @@ final class Membership {
                 sayFarewell();
                 return;
             }
-            if (!described) {
+            if (announced) {
+                // It changed while this beat was under way. One that could not be stored has time until the next.
                 timer.setAt(time.nowNs());
             }
             if (nodes == null) {

@@ -129,6 +129,26 @@ class MembershipIT {
     }
 
     @Test
+    void shouldNotHurryWhenItCannotStoreWhatItHandles() {
+        Observer one = new Observer("one").join();
+        String key = connection.keys().node(one.id());
+        commands.call("DEL", key);
+        commands.call("SET", key, "no hash");
+        long before = one.membership.beats();
+        one.membership.announce();
+        until("has beaten", () -> one.membership.beats() > before);
+        // The clock stands still, while calls of the same connection come and go.
+        for (int i = 0; i < 100; i++) {
+            connection.cluster(Runnable::run).description("nobody").join();
+            one.timer.runOnce();
+        }
+        assertThat(one.membership.beats() - before).as("beats at one time").isLessThanOrEqualTo(2);
+        commands.call("DEL", key);
+        pass(1);
+        until("said", () -> "one".equals(commands.text("HGET", key, "name")));
+    }
+
+    @Test
     void shouldKnowTheOthersWhenTheyHaveSaidWhatTheyHandle() {
         Observer one = new Observer("one").join();
         until("alone", () -> one.peers().equals(Set.of(one.id())));
