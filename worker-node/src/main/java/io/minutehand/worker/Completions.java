@@ -155,17 +155,32 @@ final class Completions {
                         () -> !engine.closed(),
                         () -> store.ack(shard.id, jobs, retention),
                         (verdicts, failure, tries) -> {
-                            for (int i = 0; i < batch.size(); i++) {
-                                boolean good = verdicts != null && verdicts.get(i);
-                                each.take(batch.get(i), arrived(batch.get(i), Counter.DONE, good, tries, failure));
-                            }
-                            then.run();
+                            boolean allGood = verdicts != null && !verdicts.contains(false);
+                            whenSure(allGood, failure, tries, () -> {
+                                for (int i = 0; i < batch.size(); i++) {
+                                    boolean good = verdicts != null && verdicts.get(i);
+                                    each.take(batch.get(i), arrived(batch.get(i), Counter.DONE, good, tries, failure));
+                                }
+                                then.run();
+                            });
                         });
     }
 
     /**
+     * Goes on when it is known what an answer means: after an outage of this node only, a refused repeat may be due to an earlier call of its own,
+     * or to another node that has found this one dead and taken its jobs over.
+     */
+    private void whenSure(boolean good, @Nullable StoreException failure, int tries, Runnable goOn) {
+        if (good || failure != null || tries == 1) {
+            goOn.run();
+        } else {
+            engine.membership().whenSure(goOn);
+        }
+    }
+
+    /**
      * Counts an outcome and says whether Redis has it from this node. A refusal of a repeated call means that an earlier one arrived, if nobody
-     * else can have had the job meanwhile.
+     * else can have had the job meanwhile; see {@link #whenSure}.
      */
     private boolean arrived(
             Running running, Counter counter, boolean good, int tries, @Nullable StoreException failure) {
@@ -207,11 +222,13 @@ final class Completions {
                         running.topic(),
                         () -> !engine.closed(),
                         () -> store.retry(running.handed(), dueMs, counted, reason),
-                        (good, failure, tries) -> {
-                            unanswered--;
-                            Counter counter = counted ? Counter.RETRIED : Counter.NACKED;
-                            arrived(running, counter, good != null && good, tries, failure);
-                            engine.handlers().forget(running);
+                        (answer, failure, tries) -> {
+                            boolean good = answer != null && answer;
+                            whenSure(good, failure, tries, () -> {
+                                unanswered--;
+                                arrived(running, counted ? Counter.RETRIED : Counter.NACKED, good, tries, failure);
+                                engine.handlers().forget(running);
+                            });
                         });
     }
 
@@ -227,22 +244,24 @@ final class Completions {
                                 reason,
                                 running.shard().topic().settings()),
                         (dropped, failure, tries) -> {
-                            unanswered--;
                             boolean good = dropped != null && dropped.isPresent();
-                            int over = dropped == null ? 0 : dropped.orElse(0);
-                            if (arrived(running, Counter.DEAD, good, tries, failure)) {
-                                buried(running, reason, cause);
-                            }
-                            if (over > 0) {
-                                telemetry.count(Counter.DEAD_DROPPED, running.topic(), over);
-                                refusedLines.log(left -> log.error(
-                                        "dead letters: over the limit of number or age, dropped topic={} jobs={}{}",
-                                        running.topic(),
-                                        over,
-                                        left));
-                            }
-                            engine.handlers().forget(running);
+                            whenSure(good, failure, tries, () -> {
+                                unanswered--;
+                                if (arrived(running, Counter.DEAD, good, tries, failure)) {
+                                    buried(running, reason, cause);
+                                }
+                                dropped(running.topic(), dropped == null ? 0 : dropped.orElse(0));
+                                engine.handlers().forget(running);
+                            });
                         });
+    }
+
+    private void dropped(String topic, int over) {
+        if (over > 0) {
+            telemetry.count(Counter.DEAD_DROPPED, topic, over);
+            refusedLines.log(left -> log.error(
+                    "dead letters: over the limit of number or age, dropped topic={} jobs={}{}", topic, over, left));
+        }
     }
 
     private void buried(Running running, String reason, @Nullable Throwable cause) {

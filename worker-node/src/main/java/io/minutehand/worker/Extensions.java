@@ -80,7 +80,8 @@ final class Extensions {
                 Running running = jobs.get(i);
                 if (verdicts.get(i)) {
                     running.extended(nowNs);
-                } else if (!running.ended && !running.acked) {
+                } else if (!running.ended && !running.atMostOnce()) {
+                    // Of a job that runs at most once the ack decides, which may have come before this.
                     engine.handlers().lost(running);
                 }
             }

@@ -3,9 +3,11 @@ package io.minutehand.worker;
 import io.minutehand.core.store.ClusterStore;
 import io.minutehand.core.store.NodeId;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -70,8 +72,13 @@ final class Membership {
     /** Whether the description has changed since it was last sent. */
     private boolean announced;
 
+    /** nanoTime at which the last beat that was answered was sent. */
     private long lastAnswerNs;
+
     private long judgeFromNs;
+
+    /** What waits to learn whether this node is listed still. */
+    private final List<Runnable> unsure = new ArrayList<>();
 
     Membership(
             ClusterStore store,
@@ -130,6 +137,34 @@ final class Membership {
         Seen other = seen.get(id);
         return other == null
                 || time.nowNs() - other.changedNs > settings.deadAfter().toNanos() / 2;
+    }
+
+    /**
+     * Runs a task as soon as it is known whether this node was struck off until now: at once, as a rule; after a gap of its own with the next answer
+     * to a beat. Then {@link #node} is another if it was.
+     */
+    void whenSure(Runnable task) {
+        if (surelyListed()) {
+            task.run();
+        } else {
+            unsure.add(task);
+        }
+    }
+
+    /** Nobody is struck off sooner than this after a beat, and the last one was answered, so sent and counted, later than that. */
+    private boolean surelyListed() {
+        return joined && time.nowNs() - lastAnswerNs < silentNs();
+    }
+
+    private void nowSure() {
+        List<Runnable> tasks = List.copyOf(unsure);
+        unsure.clear();
+        tasks.forEach(Runnable::run);
+    }
+
+    /** How long a counter may stand still. Half a beat is taken off, since the answers come a beat apart and would otherwise notice one beat late. */
+    private long silentNs() {
+        return settings.deadAfter().minus(settings.beat().dividedBy(2)).toNanos();
     }
 
     /** The node's description has changed: it goes out with a beat at once. */
@@ -209,6 +244,7 @@ final class Membership {
                 self.get().name());
         judgeFromNs = time.nowNs() + settings.deadAfter().toNanos();
         listener.renamed(old);
+        nowSure();
         timer.setAt(time.nowNs());
     }
 
@@ -227,6 +263,9 @@ final class Membership {
         if (!joined) {
             joined = true;
             joinedNs = nowNs;
+        }
+        if (surelyListed()) {
+            nowSure();
         }
         Set<String> gone = new HashSet<>(seen.keySet());
         gone.removeAll(scores.keySet());
@@ -265,9 +304,7 @@ final class Membership {
         if (newVersion || other.peer == null) {
             describe(id);
         }
-        // Half a beat is taken off, since the answers come a beat apart and would otherwise notice one beat late.
-        long silentNs = settings.deadAfter().minus(settings.beat().dividedBy(2)).toNanos();
-        if (nowNs - other.changedNs >= silentNs && nowNs - judgeFromNs >= 0) {
+        if (nowNs - other.changedNs >= silentNs() && nowNs - judgeFromNs >= 0) {
             strike(id, score);
         }
     }
