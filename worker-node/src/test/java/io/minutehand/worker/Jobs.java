@@ -34,7 +34,12 @@ final class Jobs implements AutoCloseable {
 
     Jobs(RedisOptions redis, String topicName, TopicSettings settings) {
         // Long, for machines that do much else: nothing here is about lost replies.
-        connection = StoreConnection.open(redis.withReplyTimeout(Duration.ofSeconds(5)));
+        this(StoreConnection.open(redis.withReplyTimeout(Duration.ofSeconds(5))), topicName, settings);
+    }
+
+    /** Over a connection of the test's, which is closed with this. */
+    Jobs(StoreConnection connection, String topicName, TopicSettings settings) {
+        this.connection = connection;
         store = connection.jobs(executor);
         TopicRegistry registry = new TopicRegistry(connection.cluster(executor), Map.of(topicName, settings), false);
         writer = new JobWriter(store, registry, executor);
