@@ -196,7 +196,7 @@ final class Completions {
         }
         refusedLines.log(left -> log.warn(
                 "job: outcome {} {} outcome={} tries={}{}{}",
-                failure == null ? "refused, the job is another node's now" : "not stored, it will run again",
+                failure == null ? "refused, the job may be another node's now" : "not stored, it will run again",
                 running,
                 counter,
                 tries,
