@@ -184,6 +184,8 @@ class DueTimerTest {
                 "due timer: lateness us p50=%d p99=%d max=%d%n",
                 latenessUs[latenessUs.length / 2], latenessUs[latenessUs.length * 99 / 100], latenessUs[199]);
         assertThat(latenessUs[0]).as("never early").isNotNegative();
-        assertThat(latenessUs[latenessUs.length / 2]).as("median, us").isLessThan(5000);
+        assertThat(latenessUs[latenessUs.length / 2])
+                .as("median, us: not a timer that ticks every 100 ms")
+                .isLessThan(25_000);
     }
 }
