@@ -75,7 +75,7 @@ final class ConnectFailures {
             return "check user and password, and that this user is on";
         }
         if (message.startsWith("NOPERM")) {
-            return "the login is right, but the user's ACL lacks this command, key or channel: the README lists all that it needs";
+            return "the login is right, but the user's ACL lacks this command, key or channel; the README names all that it needs";
         }
         if (message.contains("cluster support disabled")) {
             return "this is a single server: its URI begins with redis://";
