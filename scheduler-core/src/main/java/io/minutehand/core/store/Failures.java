@@ -2,6 +2,8 @@ package io.minutehand.core.store;
 
 import io.minutehand.core.store.StoreException.Kind;
 import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
 import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisBusyException;
@@ -44,7 +46,8 @@ final class Failures {
 
     /** The client's exceptions do not become the cause: their messages, and so any stack trace, show command and arguments. */
     StoreException translate(String what, Throwable failure) {
-        String message = String.valueOf(failure.getMessage());
+        String said = failure.getMessage();
+        String message = said == null ? failure.getClass().getSimpleName() : said;
         Kind kind = kindOf(failure, message);
         boolean ofClient = failure instanceof RedisException || failure instanceof RedissonShutdownException;
         return new StoreException(kind, what + " " + meaning(kind) + ": " + brief(message), ofClient ? null : failure);
@@ -70,6 +73,10 @@ final class Failures {
                 || failure instanceof RedisAuthRequiredException
                 || failure instanceof RedisWrongPasswordException) {
             return Kind.REFUSED;
+        }
+        if (failure instanceof CancellationException || failure instanceof TimeoutException) {
+            // The client gave a call up, a subscription among them, without saying why.
+            return Kind.UNKNOWN;
         }
         // A server's error is a bare RedisException; time-outs and broken connections are subclasses, or one around
         // another exception.

@@ -110,9 +110,10 @@ final class ScriptRunner {
                     .retryAttempts(0)
                     .sync(durability.replicas(), durability.within()));
             CompletableFuture<List<Object>> values = evaluate(batch.getScript(ByteArrayCodec.INSTANCE), call, withText);
+            // Not thenCombine: that waits for both, and of a batch that failed the single replies may never come.
             CompletableFuture<Waited> waited = batch.executeAsync()
                     .toCompletableFuture()
-                    .thenCombine(values, (result, list) -> new Waited(list, result.getSyncedSlaves()));
+                    .thenCompose(result -> values.thenApply(list -> new Waited(list, result.getSyncedSlaves())));
             return withText
                     ? waited
                     : waited.exceptionallyCompose(failure -> unwrap(failure) instanceof RedisNoScriptException

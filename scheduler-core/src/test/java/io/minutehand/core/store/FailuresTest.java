@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.minutehand.core.store.StoreException.Kind;
 import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
@@ -40,6 +42,15 @@ class FailuresTest {
                 .isEqualTo(Kind.UNKNOWN);
         assertThat(kind(new RedisException("Unexpected", new ClosedChannelException())))
                 .isEqualTo(Kind.UNKNOWN);
+    }
+
+    @Test
+    void shouldNameAFailureThatSaysNothing() {
+        StoreException given = failures.translate("listening to a channel", new CancellationException());
+
+        assertThat(given.kind()).isEqualTo(Kind.UNKNOWN);
+        assertThat(given).hasMessageContaining("CancellationException").hasMessageNotContaining("null");
+        assertThat(kind(new TimeoutException())).isEqualTo(Kind.UNKNOWN);
     }
 
     @Test
