@@ -151,6 +151,9 @@ final class BucketDrainer {
                 if (count > 0) {
                     shard.lastActiveNs = System.nanoTime();
                     telemetry.count(Counter.POPPED, shard.id.topic(), count);
+                    if (count < granted) {
+                        engine.hints().popped(shard, handout.jobs(), shard.clock.nowMs(), System.nanoTime());
+                    }
                     log.debug("drainer: popped {} jobs={} next_due={}", lease.bucket, count, handout.next());
                     engine.handlers().accept(shard, handout.jobs(), sentNs, true);
                 }

@@ -139,6 +139,7 @@ final class Looks {
     /** A hint: the bucket's first job is due sooner than known. */
     void hinted(Shard shard, LeaseStore.Wake wake) {
         telemetry.count(Counter.WOKEN, shard.id.topic(), 1);
+        shard.hintedNs = System.nanoTime();
         if (engine.stopping()) {
             return;
         }

@@ -42,6 +42,7 @@ final class NodeEngine implements Membership.Listener {
     private final HomeKeeper homeKeeper;
     private final Membership membership;
     private final Ownership ownership;
+    private final Hints hints;
     private final Shedding shedding;
     private final StoreCalls calls;
     private final Slots slots;
@@ -79,6 +80,7 @@ final class NodeEngine implements Membership.Listener {
         this.homeKeeper = new HomeKeeper(new Resharding(connection, timer), this, timer);
         this.membership = new Membership(cluster, settings, connection.clientId(), this::self, this, timer);
         this.ownership = new Ownership(leases, this, timer);
+        this.hints = new Hints(ownership);
         this.shedding = new Shedding(this, settings, timer);
         this.looks = new Looks(leases, settings, telemetry, this);
         this.claims = new BucketClaims(leases, settings, telemetry, this, timer);
@@ -106,6 +108,10 @@ final class NodeEngine implements Membership.Listener {
 
     Ownership ownership() {
         return ownership;
+    }
+
+    Hints hints() {
+        return hints;
     }
 
     StoreCalls calls() {

@@ -122,8 +122,19 @@ final class Ownership {
         }
     }
 
+    /** Listens to the hints of a shard by another subscription: the one that stands seems to be dead. */
+    void listenAnew(Shard shard) {
+        shard.listenedNs = System.nanoTime();
+        if (shard.unsubscribe != null) {
+            shard.unsubscribe.run();
+            shard.unsubscribe = null;
+        }
+        listen(shard);
+    }
+
     private void listening(Shard shard, @Nullable Runnable end, @Nullable Throwable failure) {
         shard.subscribing = false;
+        shard.listenedNs = System.nanoTime();
         if (end == null) {
             // Without hints the looks find everything, later; the next look tries again.
             engine.calls().failed(shard.id.topic(), failure);

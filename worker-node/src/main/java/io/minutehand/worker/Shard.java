@@ -132,6 +132,12 @@ final class Shard {
 
     boolean subscribing;
 
+    /** nanoTime of the last subscription to hints. */
+    long listenedNs = System.nanoTime();
+
+    /** nanoTime of the last hint, or of the beginning. */
+    long hintedNs = System.nanoTime();
+
     Shard(ShardId id, TopicWork topic, ServerClock clock, DueTimer timer, NodeEngine engine) {
         this.id = id;
         this.topic = topic;

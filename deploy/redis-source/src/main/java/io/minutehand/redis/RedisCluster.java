@@ -114,6 +114,61 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
+    /**
+     * Moves the slot of a key to another primary, key by key, while clients use it, as {@code redis-cli --cluster reshard} does: in between some
+     * keys of the slot are here and some there.
+     *
+     * @param keysAtOnce keys that one step moves, 1 or more
+     * @return how many keys were moved
+     * @throws IllegalStateException if no primary serves the slot
+     */
+    public long moveSlot(String key, RedisServer to, int keysAtOnce) {
+        RedisServer from = primaryFor(key);
+        if (from == to) {
+            return 0;
+        }
+        long moved = 0;
+        try (RedisCommands source = from.connect();
+                RedisCommands target = to.connect()) {
+            long slot = source.number("CLUSTER", "KEYSLOT", key);
+            String sourceId = String.valueOf(source.text("CLUSTER", "MYID"));
+            String targetId = String.valueOf(target.text("CLUSTER", "MYID"));
+            target.call("CLUSTER", "SETSLOT", slot, "IMPORTING", sourceId);
+            source.call("CLUSTER", "SETSLOT", slot, "MIGRATING", targetId);
+            for (List<String> keys = source.texts("CLUSTER", "GETKEYSINSLOT", slot, keysAtOnce);
+                    !keys.isEmpty();
+                    keys = source.texts("CLUSTER", "GETKEYSINSLOT", slot, keysAtOnce)) {
+                List<Object> words = new ArrayList<>(
+                        List.of("MIGRATE", "127.0.0.1", to.port(), "", 0, 5000, "AUTH", password(), "KEYS"));
+                words.addAll(keys);
+                source.call(words.toArray());
+                moved += keys.size();
+            }
+            // The target first: a slot that nobody claims would be refused.
+            target.call("CLUSTER", "SETSLOT", slot, "NODE", targetId);
+            source.call("CLUSTER", "SETSLOT", slot, "NODE", targetId);
+            for (RedisServer node : nodes) {
+                if (node != from && node != to && node.isAlive() && isPrimary(node)) {
+                    try (RedisCommands commands = node.connect()) {
+                        commands.call("CLUSTER", "SETSLOT", slot, "NODE", targetId);
+                    }
+                }
+            }
+        }
+        return moved;
+    }
+
+    /** The nodes that are primaries now, by their own word. */
+    public List<RedisServer> primaries() {
+        return nodes.stream().filter(node -> node.isAlive() && isPrimary(node)).toList();
+    }
+
+    private static boolean isPrimary(RedisServer node) {
+        try (RedisCommands commands = node.connect()) {
+            return "master".equals(commands.info("replication").get("role"));
+        }
+    }
+
     /** Ends all nodes and deletes their directories. Calling it again does nothing. */
     @Override
     public void close() {
