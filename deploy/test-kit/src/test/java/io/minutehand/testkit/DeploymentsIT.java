@@ -30,7 +30,7 @@ class DeploymentsIT {
     /** The rights that the README names: what the scripts and the client need, on the product's keys and channels only. */
     private static final String RIGHTS = "resetkeys ~mh:* resetchannels &mh:* -@all"
             + " +eval +evalsha +script|load +time +spublish +ssubscribe +sunsubscribe +ping +info +select +client|setname"
-            + " +zadd +zrem +zcard +zscore +zmscore +zrange +zrangebyscore"
+            + " +zadd +zrem +zcard +zscore +zmscore +zrange +zrangebyscore +zscan"
             + " +hset +hget +hmget +hdel +hgetall +hscan +hkeys +hexists +hincrby"
             + " +get +set +del +exists +pexpire +pttl +publish +unsubscribe +subscribe +wait";
 

@@ -415,13 +415,13 @@ public final class JobStore {
         return run(call, shard, 0).thenApply(ShardStats::of);
     }
 
-    /** Accepted jobs less all that the shard can account for: 0 when nothing is missing. */
+    /** Jobs that are missing: those accepted that the ledger cannot account for, and orphans, whose record was lost. */
     public CompletableFuture<Long> audit(ShardId shard) {
         Call call = new Call(Script.AUDIT)
                 .key(keys.ledger(shard))
                 .key(keys.inflight(shard))
                 .key(keys.dead(shard));
-        return run(call, shard, 0).thenApply(reply -> reply.number(1));
+        return run(call, shard, 0).thenApply(reply -> reply.number(1) + reply.number(5));
     }
 
     private CompletableFuture<Reply> run(Call call, ShardId shard, int timeAt) {

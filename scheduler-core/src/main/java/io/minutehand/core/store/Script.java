@@ -31,7 +31,14 @@ public enum Script {
     AUDIT,
     MEMBERS,
     ABSORB,
-    RETIRE;
+    RETIRE,
+    SCAN,
+    HEADS,
+    PAGE,
+    RECORDS,
+    ENTRIES,
+    LISTING,
+    RECOUNT;
 
     /** The script's name: that of its file without the ending. */
     public String scriptName() {

@@ -189,6 +189,11 @@ public final class StoreConnection implements AutoCloseable {
         return new HomeStore(this, runner(executor));
     }
 
+    /** What an audit reads of a shard, and mends. */
+    public AuditStore audits(Executor executor) {
+        return new AuditStore(this, runner(executor));
+    }
+
     /** Nodes and topics. */
     public ClusterStore cluster(Executor executor) {
         return new ClusterStore(this, runner(executor));

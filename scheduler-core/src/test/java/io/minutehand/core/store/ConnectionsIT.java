@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.minutehand.core.admin.Audit;
+import io.minutehand.core.admin.ShardAudit;
 import io.minutehand.core.bucket.BucketId;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.job.JobState;
@@ -43,7 +45,7 @@ class ConnectionsIT {
     /** All that an ACL user needs on a single server, keys and channels of the namespace only; the README names them. */
     private static final String RIGHTS = "resetkeys ~mh:* resetchannels &mh:* -@all"
             + " +eval +evalsha +script|load +time +spublish +ssubscribe +sunsubscribe +ping +info +select +client|setname"
-            + " +zadd +zrem +zcard +zscore +zmscore +zrange +zrangebyscore"
+            + " +zadd +zrem +zcard +zscore +zmscore +zrange +zrangebyscore +zscan"
             + " +hset +hget +hmget +hdel +hgetall +hscan +hkeys +hexists +hincrby"
             + " +get +set +del +exists +pexpire +pttl +publish +unsubscribe +subscribe +wait";
 
@@ -254,6 +256,9 @@ class ConnectionsIT {
         assertThat(get(jobs.find(shard, "acked", soon())).orElseThrow().state()).isEqualTo(JobState.DONE);
         assertThat(get(jobs.stats(shard)).inFlight()).isOne();
         assertThat(get(jobs.audit(shard))).isZero();
+        ShardAudit audited = new Audit(connection).deep(shard, true, Duration.ofSeconds(20));
+        assertThat(audited.findings()).isEmpty();
+        assertThat(audited.records()).isEqualTo(4);
         assertThat(connection.clock(shard).sampled()).isTrue();
     }
 

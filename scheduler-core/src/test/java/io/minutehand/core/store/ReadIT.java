@@ -91,7 +91,7 @@ class ReadIT {
         assertThat(stats.dead()).isEqualTo(1);
         assertThat(stats.counters()).isEqualTo(Map.of("epoch", 1L, "accepted", 5L, "pending", 2L, "buried", 1L));
         assertThat(stats.counter("done")).isZero();
-        assertThat(audit()).containsExactly(START_MS * 1000, 0L, 2L, 2L, 1L);
+        assertThat(audit()).containsExactly(START_MS * 1000, 0L, 2L, 2L, 1L, 0L, 1L);
     }
 
     @Test
@@ -99,7 +99,7 @@ class ReadIT {
         store.inFlight("a");
         store.redis.call("HINCRBY", store.keys.ledger(store.shard()), "accepted", 3);
 
-        assertThat(audit()).containsExactly(START_MS * 1000, 3L, 0L, 1L, 0L);
+        assertThat(audit()).containsExactly(START_MS * 1000, 3L, 0L, 1L, 0L, 0L, 1L);
         assertThat(get(store.jobs.audit(store.shard()))).isEqualTo(3);
     }
 

@@ -42,7 +42,8 @@ final class ScriptContract {
             "ZMSCORE",
             "ZCARD",
             "ZRANGE",
-            "ZRANGEBYSCORE");
+            "ZRANGEBYSCORE",
+            "ZSCAN");
     private static final Set<String> WRITES =
             Set.of("HSET", "HDEL", "HINCRBY", "ZADD", "ZREM", "SET", "DEL", "PEXPIRE", "SPUBLISH");
     private static final Pattern WRITING_HELPER = Pattern.compile("(?<![\\w.])(?:write|wake)\\(");

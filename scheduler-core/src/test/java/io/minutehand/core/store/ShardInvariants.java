@@ -111,7 +111,13 @@ final class ShardInvariants {
 
     private void checkLedger(long pending, long inFlight, long dead) {
         require(counter("pending") == pending, "pending is " + counter("pending") + ", buckets hold " + pending);
-        long accounted = pending + inFlight + dead + counter("done") + counter("cancelled") + counter("purged");
+        long accounted = pending
+                + inFlight
+                + dead
+                + counter("done")
+                + counter("cancelled")
+                + counter("purged")
+                + counter("orphans");
         require(counter("accepted") == accounted, "accepted " + counter("accepted") + ", accounted for " + accounted);
     }
 

@@ -169,7 +169,7 @@ final class TestStore implements AutoCloseable {
         return after.since(before);
     }
 
-    /** As {@link #changesOf}, where the test took jobs away by hand, so that the ledger rightly misses them. */
+    /** As {@link #changesOf}, where the test took jobs away by hand, so that they are rightly missed. */
     List<String> changesOfDamaged(long missing, Runnable act) {
         ShardImage before = image();
         act.run();

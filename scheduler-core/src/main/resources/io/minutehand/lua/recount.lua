@@ -1,0 +1,36 @@
+#!lua flags=allow-oom
+-- recount: compares the counter of pending jobs with what the buckets hold, and on request sets it right.
+-- Transition: none of a job's.
+-- KEYS:
+--   1 ledger    hash    counters
+--   2 index     zset    minutes of the non-empty buckets
+--   then 1 a minute of ARGV, 0..3000: its bucket (zset)
+-- ARGV:
+--   1 mend      1 = set the counter right, 0 = only tell
+--   2 whole     1 = the minutes are all that the index names, 0 = they are a part: only their jobs are counted
+--   then minutes
+-- Returns:
+--   OK nowUs pending held          the counter as it was, and the jobs in these buckets
+--   CHANGED nowUs                  the index names others, so the sum would prove nothing
+-- Cost: O(minutes * log(index)).
+-- Replay: OK with the counter set right.
+-- @include clock
+local ledger, index = KEYS[1], KEYS[2]
+local mend, whole = ARGV[1] == '1', ARGV[2] == '1'
+
+local nowUs = clock()
+local held, named = 0, 0
+for i = 3, #KEYS, 1 do held = held + redis.call('ZCARD', KEYS[i]) end
+if whole then
+  for i = 3, #ARGV do
+    if redis.call('ZSCORE', index, ARGV[i]) then named = named + 1 end
+  end
+  if named ~= redis.call('ZCARD', index) then return { 'CHANGED', nowUs } end
+end
+local pending = tonumber(redis.call('HGET', ledger, 'pending') or '0')
+
+if mend and whole and pending ~= held then
+  redis.call('HINCRBY', ledger, 'pending', digits(held - pending))
+  redis.call('HINCRBY', ledger, 'mended', 1)
+end
+return { 'OK', nowUs, pending, held }
