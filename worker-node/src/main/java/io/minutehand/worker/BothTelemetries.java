@@ -27,6 +27,12 @@ final class BothTelemetries implements Telemetry {
     }
 
     @Override
+    public void gauge(Gauge gauge, String topic, long value) {
+        own.gauge(gauge, topic, value);
+        tell(() -> users.gauge(gauge, topic, value));
+    }
+
+    @Override
     public void lateness(String topic, long latenessUs) {
         own.lateness(topic, latenessUs);
         tell(() -> users.lateness(topic, latenessUs));

@@ -2,6 +2,7 @@ package io.minutehand.worker;
 
 import io.minutehand.core.bucket.BucketId;
 import io.minutehand.core.bucket.ShardId;
+import io.minutehand.core.store.AuditStore;
 import io.minutehand.core.store.ClusterStore;
 import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.LeaseStore;
@@ -53,6 +54,7 @@ final class NodeEngine implements Membership.Listener {
     private final Completions completions;
     private final Extensions extensions;
     private final Recovery recovery;
+    private final LedgerWatch ledgerWatch;
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
     private boolean stopping;
     private boolean leaving;
@@ -90,6 +92,9 @@ final class NodeEngine implements Membership.Listener {
         this.completions = new Completions(jobs, this, telemetry, timer, settings.slots());
         this.extensions = new Extensions(jobs, this, timer);
         this.recovery = new Recovery(jobs, leases, this, telemetry);
+        AuditStore audits = connection.audits(timer);
+        this.ledgerWatch = new LedgerWatch(
+                shard -> audits.ledger(shard, System.nanoTime()), this::owned, settings, calls, telemetry, timer);
     }
 
     void start() {
@@ -100,6 +105,7 @@ final class NodeEngine implements Membership.Listener {
         claims.start(nowNs);
         extensions.start(nowNs);
         shedding.start(nowNs);
+        ledgerWatch.start(nowNs);
     }
 
     Membership membership() {
@@ -169,6 +175,13 @@ final class NodeEngine implements Membership.Listener {
         return shards.get(id);
     }
 
+    private List<ShardId> owned() {
+        return shards.values().stream()
+                .filter(shard -> shard.rank == 0)
+                .map(shard -> shard.id)
+                .toList();
+    }
+
     boolean stopping() {
         return stopping;
     }
@@ -235,6 +248,7 @@ final class NodeEngine implements Membership.Listener {
         topicWatch.stop();
         homeKeeper.stop();
         shedding.stop();
+        ledgerWatch.stop();
         membership.announce();
         claims.releaseAll();
         shards.values().forEach(ownership::listen);

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param busyLook longest sleep while a shard is busy, 10 ms or more
  * @param idleLook longest sleep while it is idle, 2.5 s at most (jobs due sooner wake the owner)
  * @param stopGrace how long a stop waits for handlers before they are interrupted, 0 to 24 h
+ * @param ledgerCheck how often the ledger of each owned shard is checked, 10 ms to 10 min: one call a shard
  */
 public record WorkerSettings(
         int slots,
@@ -24,7 +25,8 @@ public record WorkerSettings(
         Duration claimAhead,
         Duration busyLook,
         Duration idleLook,
-        Duration stopGrace) {
+        Duration stopGrace,
+        Duration ledgerCheck) {
     private static final int MAX_SLOTS = 10_000;
     private static final Duration SHORTEST = Duration.ofMillis(10);
     private static final Duration LONGEST_IDLE_LOOK = Duration.ofMillis(2500);
@@ -40,7 +42,8 @@ public record WorkerSettings(
             Duration.ofSeconds(3),
             Duration.ofMillis(250),
             Duration.ofSeconds(2),
-            Duration.ofSeconds(30));
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(10));
 
     /**
      * Checks the ranges above, and the values against each other.
@@ -57,6 +60,11 @@ public record WorkerSettings(
         requireShortest("renew", renew);
         requireShortest("beat", beat);
         requireShortest("busyLook", busyLook);
+        requireShortest("ledgerCheck", ledgerCheck);
+        if (ledgerCheck.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "ledgerCheck=" + ledgerCheck + ", allowed are at most " + LONGEST + ": losses would go unnoticed");
+        }
         if (renew.compareTo(lease.dividedBy(3)) > 0) {
             throw new IllegalArgumentException("lease=" + lease + " < 3 x renew=" + renew
                     + ": two lost renewals would lose the lease; raise lease or lower renew");
@@ -91,29 +99,59 @@ public record WorkerSettings(
         }
     }
 
+    /** The same with the default of what is not named: the ledgers are checked every 10 s. */
+    public WorkerSettings(
+            int slots,
+            Duration lease,
+            Duration renew,
+            Duration beat,
+            Duration deadAfter,
+            Duration claimAhead,
+            Duration busyLook,
+            Duration idleLook,
+            Duration stopGrace) {
+        this(slots, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, stopGrace, DEFAULTS.ledgerCheck());
+    }
+
     /** 64 slots, lease 6 s renewed every 2 s, beat 1 s, dead after 5 s, claims 3 s ahead, looks every 250 ms to 2 s, grace 30 s. */
     public static WorkerSettings defaults() {
         return DEFAULTS;
     }
 
     public WorkerSettings withSlots(int value) {
-        return new WorkerSettings(value, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, stopGrace);
+        return new WorkerSettings(
+                value, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, stopGrace, ledgerCheck);
     }
 
     /** The same with another lease, renewed three times in it. */
     public WorkerSettings withLease(Duration value) {
         return new WorkerSettings(
-                slots, value, value.dividedBy(3), beat, deadAfter, claimAhead, busyLook, idleLook, stopGrace);
+                slots,
+                value,
+                value.dividedBy(3),
+                beat,
+                deadAfter,
+                claimAhead,
+                busyLook,
+                idleLook,
+                stopGrace,
+                ledgerCheck);
     }
 
     /** The same with another verdict time, with five beats in it. */
     public WorkerSettings withDeadAfter(Duration value) {
         return new WorkerSettings(
-                slots, lease, renew, value.dividedBy(5), value, claimAhead, busyLook, idleLook, stopGrace);
+                slots, lease, renew, value.dividedBy(5), value, claimAhead, busyLook, idleLook, stopGrace, ledgerCheck);
     }
 
     public WorkerSettings withStopGrace(Duration value) {
-        return new WorkerSettings(slots, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, value);
+        return new WorkerSettings(
+                slots, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, value, ledgerCheck);
+    }
+
+    public WorkerSettings withLedgerCheck(Duration value) {
+        return new WorkerSettings(
+                slots, lease, renew, beat, deadAfter, claimAhead, busyLook, idleLook, stopGrace, value);
     }
 
     /** How much earlier than Redis a node gives a lease up: its own delays between the check and the pop. */

@@ -1,19 +1,23 @@
 package io.minutehand.core.telemetry;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Passes measurements on to Micrometer: timers {@code minutehand.lateness} and {@code minutehand.handler} (with percentile histograms), and a
- * counter per event, each tagged with the topic. Needs micrometer-core, which is optional, on the class path. Thread-safe.
+ * counter per event and a gauge per measure, each tagged with the topic. Needs micrometer-core, which is optional, on the class path. Thread-safe.
  */
 public final class MicrometerTelemetry implements Telemetry {
     private record CounterKey(Counter counter, String topic) {}
+
+    private record GaugeKey(Gauge gauge, String topic) {}
 
     private static final Duration SHORTEST = Duration.ofNanos(100_000);
     private static final Duration LONGEST = Duration.ofMinutes(5);
@@ -22,6 +26,7 @@ public final class MicrometerTelemetry implements Telemetry {
     private final Map<String, Timer> lateness = new ConcurrentHashMap<>();
     private final Map<String, Timer> handlers = new ConcurrentHashMap<>();
     private final Map<CounterKey, io.micrometer.core.instrument.Counter> counters = new ConcurrentHashMap<>();
+    private final Map<GaugeKey, AtomicLong> gauges = new ConcurrentHashMap<>();
 
     public MicrometerTelemetry(MeterRegistry registry) {
         this.registry = registry;
@@ -30,6 +35,11 @@ public final class MicrometerTelemetry implements Telemetry {
     @Override
     public void count(Counter counter, String topic, long events) {
         counters.computeIfAbsent(new CounterKey(counter, topic), this::register).increment(events);
+    }
+
+    @Override
+    public void gauge(Gauge gauge, String topic, long value) {
+        gauges.computeIfAbsent(new GaugeKey(gauge, topic), this::register).set(value);
     }
 
     @Override
@@ -43,9 +53,17 @@ public final class MicrometerTelemetry implements Telemetry {
     }
 
     private io.micrometer.core.instrument.Counter register(CounterKey key) {
-        String name =
-                "minutehand." + key.counter().name().toLowerCase(Locale.ROOT).replace('_', '.');
-        return registry.counter(name, "topic", key.topic());
+        return registry.counter(nameOf(key.counter()), "topic", key.topic());
+    }
+
+    private AtomicLong register(GaugeKey key) {
+        AtomicLong value = new AtomicLong();
+        registry.gauge(nameOf(key.gauge()), Tags.of("topic", key.topic()), value);
+        return value;
+    }
+
+    private static String nameOf(Enum<?> constant) {
+        return "minutehand." + constant.name().toLowerCase(Locale.ROOT).replace('_', '.');
     }
 
     private Timer timer(String name, String topic) {

@@ -3,6 +3,7 @@ package io.minutehand.core.telemetry;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
@@ -18,10 +19,17 @@ public final class Recorders implements Telemetry {
     private final Map<String, Series> lateness = new ConcurrentHashMap<>();
     private final Map<String, Series> handlerTime = new ConcurrentHashMap<>();
     private final Map<String, LongAdder[]> counters = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLongArray> gauges = new ConcurrentHashMap<>();
 
     @Override
     public void count(Counter counter, String topic, long events) {
         counters.computeIfAbsent(topic, t -> newCounters())[counter.ordinal()].add(events);
+    }
+
+    @Override
+    public void gauge(Gauge gauge, String topic, long value) {
+        gauges.computeIfAbsent(topic, t -> new AtomicLongArray(Gauge.values().length))
+                .set(gauge.ordinal(), value);
     }
 
     @Override
@@ -45,6 +53,12 @@ public final class Recorders implements Telemetry {
         return counters.values().stream()
                 .mapToLong(c -> c[counter.ordinal()].sum())
                 .sum();
+    }
+
+    /** How a measure of a topic stands, 0 before anything was said of it. */
+    public long gauged(Gauge gauge, String topic) {
+        AtomicLongArray ofTopic = gauges.get(topic);
+        return ofTopic == null ? 0 : ofTopic.get(gauge.ordinal());
     }
 
     /** Lateness so far by topic, microseconds: copies. */

@@ -42,8 +42,19 @@ public interface Telemetry {
         STORE_ERRORS
     }
 
+    /** A measure that rises and falls. Names in metrics as those of counters. */
+    enum Gauge {
+        /** Jobs of a topic's shards on this node that their ledgers cannot account for: anything but 0 is an alarm. */
+        LEDGER_DIFF,
+        /** Jobs of the same shards whose record was lost, ever. */
+        ORPHANS
+    }
+
     /** Counts events; {@code topic} is empty where there is none. */
     void count(Counter counter, String topic, long events);
+
+    /** Says how a measure stands now. */
+    default void gauge(Gauge gauge, String topic, long value) {}
 
     /** A handler started this long after its job was due, microseconds, 0 or more. */
     void lateness(String topic, long latenessUs);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.core.telemetry.Telemetry.Gauge;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +30,29 @@ class MicrometerTelemetryTest {
                         .count())
                 .isEqualTo(1);
         assertThat(registry.getMeters()).hasSize(2);
+    }
+
+    @Test
+    void shouldShowHowAMeasureStandsNow() {
+        telemetry.gauge(Gauge.LEDGER_DIFF, "a", 3);
+        telemetry.gauge(Gauge.LEDGER_DIFF, "b", 1);
+        telemetry.gauge(Gauge.LEDGER_DIFF, "a", 2);
+        telemetry.gauge(Gauge.ORPHANS, "a", 7);
+        System.gc();
+
+        assertThat(registry.get("minutehand.ledger.diff")
+                        .tag("topic", "a")
+                        .gauge()
+                        .value())
+                .isEqualTo(2);
+        assertThat(registry.get("minutehand.ledger.diff")
+                        .tag("topic", "b")
+                        .gauge()
+                        .value())
+                .isEqualTo(1);
+        assertThat(registry.get("minutehand.orphans").tag("topic", "a").gauge().value())
+                .isEqualTo(7);
+        assertThat(registry.getMeters()).hasSize(3);
     }
 
     @Test

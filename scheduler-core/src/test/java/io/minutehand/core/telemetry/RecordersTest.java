@@ -3,11 +3,24 @@ package io.minutehand.core.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.core.telemetry.Telemetry.Gauge;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
 class RecordersTest {
     private final Recorders recorders = new Recorders();
+
+    @Test
+    void shouldKeepHowMeasuresStand() {
+        recorders.gauge(Gauge.LEDGER_DIFF, "a", 5);
+        recorders.gauge(Gauge.LEDGER_DIFF, "a", 2);
+        recorders.gauge(Gauge.ORPHANS, "b", 1);
+
+        assertThat(recorders.gauged(Gauge.LEDGER_DIFF, "a")).isEqualTo(2);
+        assertThat(recorders.gauged(Gauge.ORPHANS, "a")).isZero();
+        assertThat(recorders.gauged(Gauge.ORPHANS, "b")).isEqualTo(1);
+        assertThat(recorders.gauged(Gauge.ORPHANS, "unheard-of")).isZero();
+    }
 
     @Test
     void shouldCountByTopicAndInAll() {
