@@ -376,6 +376,12 @@ public final class JobStore {
 
     /** Gives a dead letter another life; false when it is not dead, or died another time. */
     public CompletableFuture<Boolean> redrive(ShardId shard, String id, long diedAtMs, long dueMs) {
+        return redrive(shard, id, diedAtMs, dueMs, new byte[0], System.nanoTime());
+    }
+
+    /** The same with another body (empty: its own), repeated until the deadline; a repeat of what was done answers false. */
+    public CompletableFuture<Boolean> redrive(
+            ShardId shard, String id, long diedAtMs, long dueMs, byte[] body, long deadlineNs) {
         String member = ShardMap.memberOf(id);
         long minute = Minutes.label(dueMs, clock(shard).passedMs());
         Call call = new Call(Script.REDRIVE)
@@ -389,12 +395,19 @@ public final class JobStore {
                 .arg(diedAtMs)
                 .arg(dueMs)
                 .arg(minute)
-                .arg(WAKE_HORIZON_MS);
-        return run(call, shard, 1).thenApply(reply -> reply.text(0).equals("OK"));
+                .arg(WAKE_HORIZON_MS)
+                .arg(body);
+        return runUntil(call, shard, deadlineNs)
+                .thenApply(reply -> reply.text(0).equals("OK"));
     }
 
     /** Forgets a dead letter; false when it is not dead, or died another time. */
     public CompletableFuture<Boolean> purge(ShardId shard, String id, long diedAtMs) {
+        return purge(shard, id, diedAtMs, System.nanoTime());
+    }
+
+    /** The same, repeated until the deadline; a repeat of what was done answers false. */
+    public CompletableFuture<Boolean> purge(ShardId shard, String id, long diedAtMs, long deadlineNs) {
         String member = ShardMap.memberOf(id);
         Call call = new Call(Script.PURGE)
                 .key(keys.dead(shard))
@@ -402,7 +415,8 @@ public final class JobStore {
                 .key(keys.records(shard, member))
                 .arg(member)
                 .arg(diedAtMs);
-        return run(call, shard, 1).thenApply(reply -> reply.text(0).equals("OK"));
+        return runUntil(call, shard, deadlineNs)
+                .thenApply(reply -> reply.text(0).equals("OK"));
     }
 
     /** Counters and sizes of a shard. */

@@ -38,7 +38,9 @@ public enum Script {
     RECORDS,
     ENTRIES,
     LISTING,
-    RECOUNT;
+    RECOUNT,
+    LETTERS,
+    BUCKETS;
 
     /** The script's name: that of its file without the ending. */
     public String scriptName() {

@@ -2,6 +2,7 @@ package io.minutehand.core.store;
 
 import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.core.bucket.ShardId;
+import java.net.InetSocketAddress;
 import java.net.MalformedURLException;
 import java.time.Duration;
 import java.util.Collection;
@@ -25,6 +26,8 @@ import org.redisson.config.BaseConfig;
 import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.ReadMode;
+import org.redisson.connection.ConnectionManager;
+import org.redisson.connection.MasterSlaveEntry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -192,6 +195,22 @@ public final class StoreConnection implements AutoCloseable {
     /** What an audit reads of a shard, and mends. */
     public AuditStore audits(Executor executor) {
         return new AuditStore(this, runner(executor));
+    }
+
+    /** What a person looks at: nodes, buckets and dead letters. */
+    public AdminStore admin(Executor executor) {
+        return new AdminStore(this, runner(executor));
+    }
+
+    /** The address of the primary that holds a shard, as the client knows it now: host:port, or "?" while a Cluster has none for it. */
+    public String serverOf(ShardId shard) {
+        ConnectionManager servers = ((Redisson) client).getCommandExecutor().getConnectionManager();
+        MasterSlaveEntry entry = servers.getEntry(servers.calcSlot(keys.ledger(shard)));
+        if (entry == null) {
+            return "?";
+        }
+        InetSocketAddress address = entry.getClient().getAddr();
+        return address.getHostString() + ":" + address.getPort();
     }
 
     /** Nodes and topics. */
