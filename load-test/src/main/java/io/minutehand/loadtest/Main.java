@@ -2,6 +2,7 @@ package io.minutehand.loadtest;
 
 import io.minutehand.loadtest.demo.DemoCommand;
 import io.minutehand.loadtest.demo.DemoWorkerCommand;
+import io.minutehand.router.admin.AdminCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -44,7 +45,7 @@ public final class Main implements Runnable {
                 .addSubcommand("router", new NotYet())
                 .addSubcommand("worker", new NotYet())
                 .addSubcommand("bench", new NotYet())
-                .addSubcommand("admin", new NotYet())
+                .addSubcommand("admin", new AdminCommand())
                 .addSubcommand("demo-worker", new DemoWorkerCommand());
     }
 

@@ -16,7 +16,7 @@ class MainTest {
             Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
 
     @ParameterizedTest
-    @ValueSource(strings = {"router", "worker", "bench", "admin"})
+    @ValueSource(strings = {"router", "worker", "bench"})
     void shouldSayThatACommandIsStillToCome(String name) {
         assertThat(commandLine.execute(name)).isEqualTo(2);
         assertThat(err.toString()).contains("minutehand " + name + " is not in this version yet");

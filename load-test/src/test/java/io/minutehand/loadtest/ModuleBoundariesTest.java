@@ -53,7 +53,15 @@ class ModuleBoundariesTest {
             .resideInAnyPackage("io.minutehand.core..", "io.minutehand.router..", "io.minutehand.worker..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.minutehand.redis..", "io.minutehand.loadtest..", "ch.qos.logback..", "picocli..");
+            .resideInAnyPackage("io.minutehand.redis..", "io.minutehand.loadtest..", "ch.qos.logback..");
+
+    @ArchTest
+    static final ArchRule ONLY_COMMANDS_KNOW_PICOCLI_AS_IT_IS_OPTIONAL = noClasses()
+            .that()
+            .resideOutsideOfPackages("io.minutehand.router.admin..", "io.minutehand.loadtest..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("picocli..", "io.minutehand.router.admin..");
 
     @ArchTest
     static final ArchRule THE_CHECKER_JUDGES_BY_FILES_ALONE = noClasses()

@@ -63,7 +63,11 @@ final class PlayedNode implements AutoCloseable {
     }
 
     void bury(HandedJob job) {
-        assertThat(jobs.bury(job, "a test buries it", settings).join()).isPresent();
+        bury(job, "a test buries it");
+    }
+
+    void bury(HandedJob job, String reason) {
+        assertThat(jobs.bury(job, reason, settings).join()).isPresent();
     }
 
     /** Jobs that wait, over all shards. */

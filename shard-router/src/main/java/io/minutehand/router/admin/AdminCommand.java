@@ -1,0 +1,217 @@
+package io.minutehand.router.admin;
+
+import io.minutehand.core.admin.Admin.NodeView;
+import io.minutehand.core.admin.Admin.ShardView;
+import io.minutehand.core.bucket.Minutes;
+import io.minutehand.core.bucket.ShardId;
+import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.topic.TopicSettings;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The {@code admin} command. */
+@Command(
+        name = "admin",
+        description = "Looks at a running cluster, audits it, and acts on single jobs and dead letters.",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {AuditCommand.class, JobCommand.class, DeadCommand.class},
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {"0:fine", "1:there are findings, or it was refused or failed", "2:the options are wrong"})
+public final class AdminCommand implements Runnable {
+    /** Longer than a beat, so that every node that lives is seen to. */
+    private static final Duration WATCH = Duration.ofMillis(2500);
+
+    private static final List<String> COUNTERS = List.of(
+            "accepted", "pending", "done", "cancelled", "purged", "orphans", "retried", "recovered", "redriven");
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
+    private CommandSpec spec;
+
+    /** The command with all its subcommands. */
+    public AdminCommand() {}
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Which command? See below.");
+    }
+
+    @Command(
+            name = "topics",
+            description = "Topics: settings, sums of their counters, which servers hold their shards.",
+            mixinStandardHelpOptions = true)
+    int topics(
+            @Mixin AdminOptions options,
+            @Parameters(arity = "0..1", paramLabel = "TOPIC", description = "Only this one.") @Nullable String only,
+            @Option(names = "--shards", description = "A line for each shard.") boolean shards) {
+        return options.run((connection, admin, printer) -> {
+            List<StoredTopic> topics = only == null ? admin.topics() : List.of(AdminOptions.topic(admin, only));
+            List<Map<String, Object>> rows = new ArrayList<>();
+            List<Map<String, Object>> shardRows = new ArrayList<>();
+            for (StoredTopic topic : topics) {
+                List<ShardView> views = admin.shards(topic);
+                rows.add(topicRow(topic, views));
+                if (shards) {
+                    views.forEach(view -> shardRows.add(shardRow(view)));
+                }
+            }
+            if (topics.isEmpty()) {
+                printer.line(
+                        "no topics are declared in namespace %s",
+                        connection.keys().namespace());
+            }
+            printer.rows("topics", rows);
+            if (shards) {
+                printer.line("");
+                printer.rows("shards", shardRows);
+            }
+            return AdminOptions.FINE;
+        });
+    }
+
+    private static Map<String, Object> topicRow(StoredTopic topic, List<ShardView> shards) {
+        TopicSettings settings = topic.settings();
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("topic", topic.topic());
+        row.put("epoch", topic.epoch());
+        row.put("shards", settings.shards());
+        row.put(
+                "in_flight",
+                shards.stream().mapToLong(view -> view.stats().inFlight()).sum());
+        row.put("dead", shards.stream().mapToLong(view -> view.stats().dead()).sum());
+        for (String counter : COUNTERS) {
+            row.put(
+                    counter,
+                    shards.stream()
+                            .mapToLong(view -> view.stats().counter(counter))
+                            .sum());
+        }
+        row.put("delivery", settings.delivery().name());
+        row.put("visibility", settings.visibility().toString());
+        row.put("retention", settings.retention().toString());
+        row.put("retry", settings.retry().kind() + "x" + settings.retry().retries());
+        row.put("dead_limit", settings.deadLimit());
+        Map<String, Integer> spread = new TreeMap<>();
+        shards.forEach(view -> spread.merge(view.server(), 1, Integer::sum));
+        row.put(
+                "servers",
+                spread.entrySet().stream()
+                        .map(e -> e.getKey() + "=" + e.getValue())
+                        .toList());
+        return row;
+    }
+
+    private static Map<String, Object> shardRow(ShardView view) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("topic", view.shard().topic());
+        row.put("shard", view.shard().shard());
+        row.put("server", view.server());
+        row.put("buckets", view.stats().buckets());
+        row.put("in_flight", view.stats().inFlight());
+        row.put("dead", view.stats().dead());
+        for (String counter : COUNTERS) {
+            row.put(counter, view.stats().counter(counter));
+        }
+        return row;
+    }
+
+    @Command(
+            name = "buckets",
+            description = "Buckets of a topic: how many jobs wait in each, who has its lease.",
+            mixinStandardHelpOptions = true)
+    int buckets(
+            @Mixin AdminOptions options,
+            @Parameters(paramLabel = "TOPIC") String name,
+            @Option(names = "--shard", paramLabel = "N", description = "Only this shard.") @Nullable Integer shard,
+            @Option(
+                            names = "--limit",
+                            paramLabel = "N",
+                            defaultValue = "20",
+                            description = "Buckets of a shard at most, oldest first (default ${DEFAULT-VALUE}).")
+                    int limit) {
+        return options.run((connection, admin, printer) -> {
+            int shards = AdminOptions.topic(admin, name).settings().shards();
+            if (limit < 1 || limit > 10_000 || (shard != null && (shard < 0 || shard >= shards))) {
+                throw new IllegalArgumentException(
+                        "--limit=" + limit + " --shard=" + shard + ", allowed are 1 to 10000 and 0 to " + (shards - 1));
+            }
+            List<Map<String, Object>> rows = new ArrayList<>();
+            List<Integer> cut = new ArrayList<>();
+            for (int i = shard == null ? 0 : shard; i <= (shard == null ? shards - 1 : shard); i++) {
+                ShardId id = new ShardId(name, i);
+                if (admin.buckets(id, limit, bucket -> {
+                    Map<String, Object> row = new LinkedHashMap<>();
+                    row.put("shard", id.shard());
+                    row.put("minute", bucket.minute());
+                    row.put(
+                            "begins",
+                            Instant.ofEpochMilli(Minutes.startMs(bucket.minute()))
+                                    .toString());
+                    row.put("jobs", bucket.jobs());
+                    row.put(
+                            "first_due",
+                            bucket.firstDueMs() < 0
+                                    ? ""
+                                    : Instant.ofEpochMilli(bucket.firstDueMs()).toString());
+                    row.put("node", bucket.node() == null ? "" : bucket.node());
+                    row.put("lease_ms", Math.max(0, bucket.leaseMs()));
+                    rows.add(row);
+                })) {
+                    cut.add(i);
+                }
+            }
+            printer.rows("buckets", rows);
+            printer.put("more_in_shards", cut);
+            if (rows.isEmpty()) {
+                printer.line("no jobs wait");
+            } else if (!cut.isEmpty()) {
+                printer.line("there are more in shards %s; --limit shows them", cut);
+            }
+            return AdminOptions.FINE;
+        });
+    }
+
+    @Command(
+            name = "nodes",
+            description = "Nodes on the list of the living: watches for a moment which of them beat.",
+            mixinStandardHelpOptions = true)
+    int nodes(@Mixin AdminOptions options) {
+        return options.run((connection, admin, printer) -> {
+            List<Map<String, Object>> rows = new ArrayList<>();
+            for (NodeView node : admin.nodes(WATCH)) {
+                Map<String, Object> row = new LinkedHashMap<>();
+                row.put("id", node.id());
+                row.put("name", node.name());
+                Duration lastBeat = node.lastBeat();
+                row.put(
+                        "last_beat_ms",
+                        lastBeat == null ? "over " + WATCH.toMillis() : Long.toString(lastBeat.toMillis()));
+                row.put("beats", node.beats());
+                row.put("topics", node.description().getOrDefault("topics", ""));
+                row.put("without_slots_for", node.description().getOrDefault("shed", ""));
+                row.put("stopping", node.description().getOrDefault("draining", ""));
+                row.put("owned_shards", node.description().getOrDefault("shards", ""));
+                rows.add(row);
+            }
+            printer.rows("nodes", rows);
+            if (rows.isEmpty()) {
+                printer.line("no nodes");
+            }
+            return AdminOptions.FINE;
+        });
+    }
+}
