@@ -203,7 +203,11 @@ public final class Admin {
     public record JobView(
             ShardId shard, JobStatus status, @Nullable String node) {}
 
-    /** A job; nothing when there is none, its tombstone has gone, or its record cannot be read. */
+    /**
+     * A job; nothing when there is none, or its tombstone has gone.
+     *
+     * @throws StoreException (REFUSED) when there is one and its record cannot be read
+     */
     public Optional<JobView> job(StoredTopic topic, String id) {
         ShardId shard = shardOf(topic, id);
         return Audit.waiting(() -> jobs.find(shard, id, deadlineNs())

@@ -12,6 +12,7 @@ import io.minutehand.core.store.AdminStore.Death;
 import io.minutehand.core.store.AdminStore.Letter;
 import io.minutehand.core.store.JobRecord;
 import io.minutehand.core.store.JobStore;
+import io.minutehand.core.store.StoreException;
 import io.minutehand.core.topic.StoredTopic;
 import java.time.Duration;
 import java.time.Instant;
@@ -177,7 +178,11 @@ public final class DeadLetters {
         });
     }
 
-    /** The job of a dead letter, body and all; nothing when it is not dead, or cannot be read. */
+    /**
+     * The job of a dead letter, body and all; nothing when it is not dead.
+     *
+     * @throws StoreException (REFUSED) when its record cannot be read
+     */
     public Optional<Job> job(String id) {
         return Audit.waiting(() -> jobs.find(shardOf(id), id, deadlineNs())
                 .join()
@@ -208,13 +213,16 @@ public final class DeadLetters {
     /**
      * Gives a dead letter another life with another payload; business id and headers stay.
      *
-     * @return whether it was that of this job's death that {@code letter} tells of
+     * @return whether it was done: the job is still dead as {@code letter} tells, and its record can be read
      * @throws IllegalArgumentException when the payload is larger than any router would accept
      */
     public boolean redriveEdited(DeadLetter letter, byte[] payload) {
         if (payload.length > Limits.PAYLOAD_BYTES_CEILING) {
             throw new IllegalArgumentException("payload of job=" + letter.id() + " has " + payload.length
                     + " bytes, allowed are at most " + Limits.PAYLOAD_BYTES_CEILING);
+        }
+        if (!letter.letter().readable()) {
+            return false;
         }
         return Audit.waiting(() -> job(letter.id())
                 .map(job -> redrive(letter, JobRecord.encodeBody(job.businessId(), job.headers(), payload)))

@@ -61,6 +61,12 @@ class ConnectionsIT {
                     .collect(Collectors.toSet());
 
             assertThat(used).as("nodes that hold a shard").hasSize(3);
+            IntStream.range(0, 8)
+                    .mapToObj(shard -> new ShardId("orders", shard))
+                    .forEach(shard -> assertThat(connection.serverOf(shard))
+                            .isEqualTo("127.0.0.1:"
+                                    + cluster.primaryFor(connection.keys().ledger(shard))
+                                            .port()));
             assertThat(connection.clock(new ShardId("orders", 0)))
                     .as("each server has a clock of its own")
                     .isNotSameAs(connection.clock(new ShardId("orders", 1)));

@@ -204,7 +204,6 @@ public final class AdminCommand implements Runnable {
                 row.put("topics", node.description().getOrDefault("topics", ""));
                 row.put("without_slots_for", node.description().getOrDefault("shed", ""));
                 row.put("stopping", node.description().getOrDefault("draining", ""));
-                row.put("owned_shards", node.description().getOrDefault("shards", ""));
                 rows.add(row);
             }
             printer.rows("nodes", rows);

@@ -91,6 +91,10 @@ final class AuditCommand implements Callable<Integer> {
     /** What the shards' audits found, in all. */
     private static final class Summary {
         private final List<Map<String, Object>> shards = new ArrayList<>();
+
+        /** Those of which there is something to say. */
+        private final List<Map<String, Object>> noted = new ArrayList<>();
+
         private final List<Map<String, Object>> findings = new ArrayList<>();
         private long found;
         private long open;
@@ -113,6 +117,10 @@ final class AuditCommand implements Callable<Integer> {
             row.put("repaired", audit.repaired());
             row.put("note", note(audit));
             shards.add(row);
+            boolean plain = audit.clean() && audit.complete() && audit.ledger().declared();
+            if (!plain || audit.unreadable() + audit.unjudged() + audit.ledger().orphans() > 0) {
+                noted.add(row);
+            }
             for (Finding finding : audit.findings()) {
                 if (findings.size() < SHOWN) {
                     findings.add(row(finding));
@@ -148,7 +156,8 @@ final class AuditCommand implements Callable<Integer> {
             printer.put("complete", complete);
             printer.put("open", open);
             printer.put("repaired", found - open);
-            printer.rows("shards", shards);
+            printer.put("shards", shards);
+            printer.table(noted);
             if (!findings.isEmpty()) {
                 printer.line("");
             }

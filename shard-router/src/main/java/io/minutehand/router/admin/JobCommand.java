@@ -48,8 +48,8 @@ final class JobCommand implements Runnable {
         return options.run((connection, admin, printer) -> {
             JobView view = admin.job(AdminOptions.topic(admin, topic), id).orElse(null);
             if (view == null) {
-                throw new AdminOptions.Refusal("topic " + topic + " has no job " + id
-                        + ", or it ended and its tombstone is gone, or its record cannot be read by this version");
+                throw new AdminOptions.Refusal(
+                        "topic " + topic + " has no job " + id + ", or it ended and its tombstone is gone");
             }
             Map<String, Object> fields = new LinkedHashMap<>();
             fields.put("topic", topic);

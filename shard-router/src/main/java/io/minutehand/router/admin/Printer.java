@@ -65,7 +65,12 @@ final class Printer {
 
     /** Things of a kind: rows of a table under the names of their values; every row has the same names. */
     void rows(String name, Collection<Map<String, Object>> rows) {
-        answer.put(name, List.copyOf(rows));
+        put(name, List.copyOf(rows));
+        table(rows);
+    }
+
+    /** A table for people; JSON has it nowhere. */
+    void table(Collection<Map<String, Object>> rows) {
         if (json || rows.isEmpty()) {
             return;
         }
