@@ -211,7 +211,8 @@ public final class DeadLetters {
     }
 
     /**
-     * Gives a dead letter another life with another payload; business id and headers stay.
+     * Gives a dead letter another life with another payload. Business id and headers stay, and so does what tells the same request from another:
+     * scheduling the job again as it was first scheduled answers EXISTS.
      *
      * @return whether it was done: the job is still dead as {@code letter} tells, and its record can be read
      * @throws IllegalArgumentException when the payload is larger than any router would accept

@@ -191,15 +191,13 @@ public final class AdminCommand implements Runnable {
             mixinStandardHelpOptions = true)
     int nodes(@Mixin AdminOptions options) {
         return options.run((connection, admin, printer) -> {
-            List<Map<String, Object>> rows = new ArrayList<>();
+            List<Map<String, @Nullable Object>> rows = new ArrayList<>();
             for (NodeView node : admin.nodes(WATCH)) {
-                Map<String, Object> row = new LinkedHashMap<>();
+                Map<String, @Nullable Object> row = new LinkedHashMap<>();
                 row.put("id", node.id());
                 row.put("name", node.name());
                 Duration lastBeat = node.lastBeat();
-                row.put(
-                        "last_beat_ms",
-                        lastBeat == null ? "over " + WATCH.toMillis() : Long.toString(lastBeat.toMillis()));
+                row.put("last_beat_ms", lastBeat == null ? null : lastBeat.toMillis());
                 row.put("beats", node.beats());
                 row.put("topics", node.description().getOrDefault("topics", ""));
                 row.put("without_slots_for", node.description().getOrDefault("shed", ""));
@@ -209,6 +207,9 @@ public final class AdminCommand implements Runnable {
             printer.rows("nodes", rows);
             if (rows.isEmpty()) {
                 printer.line("no nodes");
+            } else if (rows.stream().anyMatch(row -> row.get("last_beat_ms") == null)) {
+                printer.line(
+                        "a node without a last beat was silent for the %d ms that it was watched", WATCH.toMillis());
             }
             return AdminOptions.FINE;
         });

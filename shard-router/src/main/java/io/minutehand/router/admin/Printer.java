@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a command says: tables and lines for people as they come, or one JSON object at the end. Text of strangers (ids, reasons, names) never gets
@@ -64,13 +65,13 @@ final class Printer {
     }
 
     /** Things of a kind: rows of a table under the names of their values; every row has the same names. */
-    void rows(String name, Collection<Map<String, Object>> rows) {
+    void rows(String name, Collection<? extends Map<String, ? extends @Nullable Object>> rows) {
         put(name, List.copyOf(rows));
         table(rows);
     }
 
     /** A table for people; JSON has it nowhere. */
-    void table(Collection<Map<String, Object>> rows) {
+    void table(Collection<? extends Map<String, ? extends @Nullable Object>> rows) {
         if (json || rows.isEmpty()) {
             return;
         }
@@ -105,7 +106,10 @@ final class Printer {
         }
     }
 
-    private static String cell(Object value) {
+    private static String cell(@Nullable Object value) {
+        if (value == null) {
+            return "-";
+        }
         String text = value instanceof Collection<?> many
                 ? String.join(" ", many.stream().map(String::valueOf).toList())
                 : String.valueOf(value);
