@@ -17,6 +17,8 @@ import io.minutehand.core.store.ShardStats;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.store.StoreException;
 import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.write.JobAccess;
+import io.minutehand.core.write.TopicRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,6 +51,7 @@ public final class Admin {
     private final JobStore jobs;
     private final AuditStore audits;
     private final AdminStore store;
+    private final JobAccess access;
 
     /** On a connection, which stays the caller's; {@code patience} is for each call on Redis. */
     public Admin(StoreConnection connection, Duration patience) {
@@ -58,6 +61,7 @@ public final class Admin {
         this.jobs = connection.jobs(ForkJoinPool.commonPool());
         this.audits = connection.audits(ForkJoinPool.commonPool());
         this.store = connection.admin(ForkJoinPool.commonPool());
+        this.access = new JobAccess(jobs, new TopicRegistry(cluster, Map.of(), false));
     }
 
     /** The dead letters of a topic. */
@@ -90,18 +94,17 @@ public final class Admin {
      */
     public record ShardView(ShardId shard, String server, ShardStats stats) {}
 
-    /** The shards of a topic, in order. */
+    /** The shards of a topic, in order: all that hold or may soon hold jobs. */
     public List<ShardView> shards(StoredTopic topic) {
         return Audit.waiting(() -> {
             List<ShardView> views = new ArrayList<>();
-            int shards = topic.settings().shards();
-            for (int from = 0; from < shards; from += AT_ONCE) {
-                List<CompletableFuture<ShardView>> some = new ArrayList<>();
-                for (int i = from; i < Math.min(shards, from + AT_ONCE); i++) {
-                    ShardId shard = new ShardId(topic.topic(), i);
-                    some.add(audits.stats(shard, deadlineNs())
-                            .thenApply(stats -> new ShardView(shard, connection.serverOf(shard), stats)));
-                }
+            List<ShardId> shards = topic.shards();
+            for (int from = 0; from < shards.size(); from += AT_ONCE) {
+                List<CompletableFuture<ShardView>> some =
+                        shards.subList(from, Math.min(shards.size(), from + AT_ONCE)).stream()
+                                .map(shard -> audits.stats(shard, deadlineNs())
+                                        .thenApply(stats -> new ShardView(shard, connection.serverOf(shard), stats)))
+                                .toList();
                 some.forEach(view -> views.add(view.join()));
             }
             return views;
@@ -196,12 +199,10 @@ public final class Admin {
     /**
      * A job, wherever it is.
      *
-     * @param shard where it belongs
      * @param status what is known of it
      * @param node id of the node that has it in flight, or null
      */
-    public record JobView(
-            ShardId shard, JobStatus status, @Nullable String node) {}
+    public record JobView(JobStatus status, @Nullable String node) {}
 
     /**
      * A job; nothing when there is none, or its tombstone has gone.
@@ -209,11 +210,19 @@ public final class Admin {
      * @throws StoreException (REFUSED) when there is one and its record cannot be read
      */
     public Optional<JobView> job(StoredTopic topic, String id) {
-        ShardId shard = shardOf(topic, id);
-        return Audit.waiting(() -> jobs.find(shard, id, deadlineNs())
+        return Audit.waiting(() -> access.find(topic, JobId.require(id), deadlineNs())
                 .join()
-                .map(status ->
-                        new JobView(shard, status, status.state() == JobState.IN_FLIGHT ? holder(shard, id) : null)));
+                .map(status -> new JobView(status, status.state() == JobState.IN_FLIGHT ? holder(topic, id) : null)));
+    }
+
+    private @Nullable String holder(StoredTopic topic, String id) {
+        for (ShardId shard : topic.homes(id)) {
+            String node = holder(shard, id);
+            if (node != null) {
+                return node;
+            }
+        }
+        return null;
     }
 
     private @Nullable String holder(ShardId shard, String id) {
@@ -237,28 +246,22 @@ public final class Admin {
     /** Cancels a job that still waits. */
     public MoveOutcome cancel(StoredTopic topic, String id) {
         return Audit.waiting(
-                () -> jobs.cancel(shardOf(topic, id), id, topic.settings().retention(), deadlineNs())
-                        .join());
+                () -> access.cancel(topic, JobId.require(id), deadlineNs()).join());
     }
 
     /** Moves a job that still waits to another time; one of the past means now. */
     public MoveOutcome reschedule(StoredTopic topic, String id, Instant due) {
-        return Audit.waiting(() -> jobs.reschedule(shardOf(topic, id), id, due.toEpochMilli(), deadlineNs())
-                .join());
+        return Audit.waiting(
+                () -> access.reschedule(topic, JobId.require(id), shard -> due.toEpochMilli(), deadlineNs())
+                        .join());
     }
 
-    /** The server's time, by which {@link #reschedule} goes. */
+    /** The time of the server that holds a job of this id, by which {@link #reschedule} goes. */
     public Instant now(StoredTopic topic, String id) {
-        ShardId shard = shardOf(topic, id);
+        ShardId shard = topic.home(JobId.require(id));
         return Audit.waiting(() -> {
             audits.ledger(shard, deadlineNs()).join();
             return Instant.ofEpochMilli(jobs.clock(shard).nowMs());
         });
-    }
-
-    private static ShardId shardOf(StoredTopic topic, String id) {
-        return new ShardId(
-                topic.topic(),
-                ShardMap.shardOf(JobId.require(id), topic.settings().shards()));
     }
 }

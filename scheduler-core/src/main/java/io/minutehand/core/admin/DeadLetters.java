@@ -100,9 +100,8 @@ public final class DeadLetters {
             return;
         }
         boolean more = true;
-        for (int i = 0; i < topic.settings().shards() && more; i++) {
-            ShardId shard = new ShardId(topic.topic(), i);
-            more = Audit.waiting(() -> forEach(shard, selector, taker));
+        for (ShardId shard : topic.shards()) {
+            more = more && Audit.waiting(() -> forEach(shard, selector, taker));
         }
     }
 
@@ -168,23 +167,26 @@ public final class DeadLetters {
     /** The dead letter of a job; nothing when it is not dead. */
     public Optional<DeadLetter> find(String id) {
         return Audit.waiting(() -> {
-            ShardId shard = shardOf(id);
-            String member = ShardMap.memberOf(id);
-            Letter letter =
-                    store.letters(shard, List.of(member), deadlineNs()).join().get(0);
-            return letter.diedAtMs() < 0
-                    ? Optional.empty()
-                    : Optional.of(letterOf(shard, new Death(member, letter.diedAtMs()), letter));
+            String member = ShardMap.memberOf(JobId.require(id));
+            for (ShardId shard : topic.homes(id)) {
+                Letter letter = store.letters(shard, List.of(member), deadlineNs())
+                        .join()
+                        .get(0);
+                if (letter.diedAtMs() >= 0) {
+                    return Optional.of(letterOf(shard, new Death(member, letter.diedAtMs()), letter));
+                }
+            }
+            return Optional.empty();
         });
     }
 
     /**
-     * The job of a dead letter, body and all; nothing when it is not dead.
+     * The job of a dead letter, body and all; nothing when it is not dead any more.
      *
      * @throws StoreException (REFUSED) when its record cannot be read
      */
-    public Optional<Job> job(String id) {
-        return Audit.waiting(() -> jobs.find(shardOf(id), id, deadlineNs())
+    public Optional<Job> job(DeadLetter letter) {
+        return Audit.waiting(() -> jobs.find(letter.shard(), letter.id(), deadlineNs())
                 .join()
                 .filter(status -> status.state() == JobState.DEAD)
                 .map(JobStatus::job));
@@ -225,7 +227,7 @@ public final class DeadLetters {
         if (!letter.letter().readable()) {
             return false;
         }
-        return Audit.waiting(() -> job(letter.id())
+        return Audit.waiting(() -> job(letter)
                 .map(job -> redrive(letter, JobRecord.encodeBody(job.businessId(), job.headers(), payload)))
                 .orElse(false));
     }
@@ -293,12 +295,6 @@ public final class DeadLetters {
         long done;
         long missed;
         boolean complete = true;
-    }
-
-    private ShardId shardOf(String id) {
-        return new ShardId(
-                topic.topic(),
-                ShardMap.shardOf(JobId.require(id), topic.settings().shards()));
     }
 
     private long deadlineNs() {

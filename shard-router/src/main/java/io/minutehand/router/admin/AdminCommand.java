@@ -144,7 +144,7 @@ public final class AdminCommand implements Runnable {
                             description = "Buckets of a shard at most, oldest first (default ${DEFAULT-VALUE}).")
                     int limit) {
         return options.run((connection, admin, printer) -> {
-            int shards = AdminOptions.topic(admin, name).settings().shards();
+            int shards = AdminOptions.topic(admin, name).allShards();
             if (limit < 1 || limit > 10_000 || (shard != null && (shard < 0 || shard >= shards))) {
                 throw new IllegalArgumentException(
                         "--limit=" + limit + " --shard=" + shard + ", allowed are 1 to 10000 and 0 to " + (shards - 1));

@@ -67,8 +67,7 @@ final class AuditCommand implements Callable<Integer> {
             }
             Summary summary = new Summary();
             for (StoredTopic topic : topics) {
-                for (int i = 0; i < topic.settings().shards(); i++) {
-                    ShardId shard = new ShardId(topic.topic(), i);
+                for (ShardId shard : topic.shards()) {
                     summary.add(
                             deep
                                     ? audit.deep(shard, repair, Duration.ofSeconds(withinSeconds))

@@ -117,7 +117,7 @@ final class DeadCommand implements Runnable {
                 throw new AdminOptions.Refusal("topic " + topic + " has no dead letter " + id);
             }
             Map<String, Object> fields = row(letter);
-            Job job = letter.letter().readable() ? letters.job(id).orElse(null) : null;
+            Job job = letter.letter().readable() ? letters.job(letter).orElse(null) : null;
             if (job != null) {
                 JobCommand.putJob(fields, job, payload);
             }

@@ -54,7 +54,6 @@ final class JobCommand implements Runnable {
             Map<String, Object> fields = new LinkedHashMap<>();
             fields.put("topic", topic);
             fields.put("id", id);
-            fields.put("shard", view.shard().shard());
             fields.put("state", view.status().state().name());
             if (view.node() != null) {
                 fields.put("node", view.node());
