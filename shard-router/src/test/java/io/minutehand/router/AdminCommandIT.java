@@ -76,6 +76,36 @@ class AdminCommandIT {
     }
 
     @Test
+    void shouldTellWhatOfAServerEndangersJobs() throws Exception {
+        assertThat(admin("check")).as("no append-only file here").isEqualTo(1);
+        assertThat(out).contains("appendonly", "noeviction", "WARNING", "appendonly=no");
+        assertThat(admin("check", "--json")).isEqualTo(1);
+        JsonNode json = new ObjectMapper().readTree(out);
+        assertThat(json.at("/servers/0/server").asText()).matches("127\\.0\\.0\\.1:\\d+");
+        assertThat(json.at("/servers/0/role").asText()).isEqualTo("master");
+        assertThat(json.at("/risks").findValuesAsText("level")).contains("WARNING", "NOTE");
+    }
+
+    @Test
+    void shouldChangeTheShardCount() throws Exception {
+        schedule("a", Duration.ofMinutes(10));
+
+        JsonNode json = json("reshard", "orders", "5", "--notice=0");
+
+        assertThat(json.at("/shards_before").asInt()).isEqualTo(2);
+        assertThat(json.at("/shards").asInt()).isEqualTo(5);
+        assertThat(json.at("/epoch").asInt()).isEqualTo(2);
+        assertThat(json.at("/earlier/0").asInt()).isEqualTo(2);
+        assertThat(admin("job", "show", "orders", "a"))
+                .as("found in its earlier home")
+                .isZero();
+        assertThat(orders.find("a").join()).isPresent();
+        assertThat(admin("reshard", "orders", "0")).isEqualTo(2);
+        assertThat(err).contains("shards=0");
+        assertThat(admin("reshard", "orders", "6", "--notice=601")).isEqualTo(2);
+    }
+
+    @Test
     void shouldShowBucketsAndNodes() throws Exception {
         schedule("a", Duration.ofMinutes(10));
         schedule("a2", Duration.ofMinutes(20));

@@ -18,6 +18,7 @@ import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.store.StoreException;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.write.JobAccess;
+import io.minutehand.core.write.Resharding;
 import io.minutehand.core.write.TopicRegistry;
 import java.time.Duration;
 import java.time.Instant;
@@ -241,6 +242,19 @@ public final class Admin {
             cursor = page.cursor();
         } while (!cursor.equals(Page.START));
         return null;
+    }
+
+    /**
+     * Changes the shard count of a topic while jobs flow ({@link Resharding}); blocks for the notice.
+     *
+     * @param notice how long nodes get to own the shards to come
+     * @throws IllegalArgumentException when the count is out of range
+     */
+    public StoredTopic reshard(StoredTopic topic, int shards, Duration notice) {
+        Resharding resharding = new Resharding(connection, ForkJoinPool.commonPool());
+        return Audit.waiting(() -> resharding
+                .change(topic, shards, notice, deadlineNs() + notice.toNanos())
+                .join());
     }
 
     /** Cancels a job that still waits. */

@@ -4,6 +4,7 @@ import io.minutehand.core.admin.Admin.NodeView;
 import io.minutehand.core.admin.Admin.ShardView;
 import io.minutehand.core.bucket.Minutes;
 import io.minutehand.core.bucket.ShardId;
+import io.minutehand.core.store.ServerFacts;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
 import java.time.Duration;
@@ -127,6 +128,89 @@ public final class AdminCommand implements Runnable {
             row.put(counter, view.stats().counter(counter));
         }
         return row;
+    }
+
+    @Command(
+            name = "check",
+            description = {
+                "What each Redis primary is set to, and what of it endangers jobs.",
+                "Exit status 1 if something is refused or warned of."
+            },
+            mixinStandardHelpOptions = true)
+    int check(@Mixin AdminOptions options) {
+        return options.run((connection, admin, printer) -> {
+            List<Map<String, @Nullable Object>> servers = new ArrayList<>();
+            List<Map<String, Object>> risks = new ArrayList<>();
+            int status = AdminOptions.FINE;
+            for (ServerFacts server : connection.servers()) {
+                servers.add(serverRow(server));
+                for (ServerFacts.Risk risk : server.risks()) {
+                    Map<String, Object> row = new LinkedHashMap<>();
+                    row.put("level", risk.level().name());
+                    row.put("server", server.address());
+                    row.put("what", risk.what());
+                    risks.add(row);
+                    status = risk.level() == ServerFacts.Level.NOTE ? status : AdminOptions.AMISS;
+                }
+            }
+            printer.rows("servers", servers);
+            printer.line("");
+            printer.rows("risks", risks);
+            if (risks.isEmpty()) {
+                printer.line("nothing endangers jobs");
+            }
+            return status;
+        });
+    }
+
+    private static Map<String, @Nullable Object> serverRow(ServerFacts server) {
+        Map<String, @Nullable Object> row = new LinkedHashMap<>();
+        row.put("server", server.address());
+        row.put("version", server.version());
+        row.put("role", server.role());
+        row.put("maxmemory", server.maxMemoryBytes());
+        row.put("policy", server.evictionPolicy());
+        row.put("appendonly", server.appendOnly() ? "yes" : "no");
+        row.put("appendfsync", server.appendFsync());
+        row.put("replicas", server.replicas());
+        row.put("cluster", server.clusterState());
+        return row;
+    }
+
+    @Command(
+            name = "reshard",
+            description = {
+                "Changes the shard count of a topic while jobs flow.",
+                "Nodes are given some seconds to take over the shards to come; jobs stay where they are until they have ended."
+            },
+            mixinStandardHelpOptions = true)
+    int reshard(
+            @Mixin AdminOptions options,
+            @Parameters(paramLabel = "TOPIC") String name,
+            @Parameters(paramLabel = "SHARDS", description = "The count to come.") int shards,
+            @Option(
+                            names = "--notice",
+                            paramLabel = "SECONDS",
+                            defaultValue = "12",
+                            description =
+                                    "How long nodes get to own the new shards, 0 to 600 (default ${DEFAULT-VALUE}); with less than 6 jobs may be late.")
+                    int noticeSeconds) {
+        return options.run((connection, admin, printer) -> {
+            if (noticeSeconds < 0 || noticeSeconds > 600) {
+                throw new IllegalArgumentException("--notice=" + noticeSeconds + ", allowed are 0 to 600");
+            }
+            StoredTopic before = AdminOptions.topic(admin, name);
+            Duration notice = Duration.ofSeconds(noticeSeconds);
+            StoredTopic after = admin.reshard(before, shards, notice);
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("topic", name);
+            fields.put("shards_before", before.settings().shards());
+            fields.put("shards", after.settings().shards());
+            fields.put("epoch", after.epoch());
+            fields.put("earlier", after.earlier());
+            printer.fields(fields);
+            return AdminOptions.FINE;
+        });
     }
 
     @Command(
