@@ -2,6 +2,7 @@ package io.minutehand.loadtest.check;
 
 import io.minutehand.loadtest.ledger.LedgerRecord;
 import io.minutehand.loadtest.ledger.LedgerRecord.Ack;
+import io.minutehand.loadtest.ledger.LedgerRecord.Cancel;
 import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
 import io.minutehand.loadtest.ledger.LedgerRecord.End;
 import io.minutehand.loadtest.ledger.LedgerRecord.Intent;
@@ -99,6 +100,8 @@ public final class Checker {
             trace.dueUs = intent.dueUs();
         } else if (entry instanceof Outcome outcome) {
             trace(outcome.id()).answer(outcome);
+        } else if (entry instanceof Cancel cancel) {
+            trace(cancel.id()).cancelled(cancel);
         } else if (entry instanceof NodeEvent) {
             // For people; a node's comings and goings excuse nothing.
         } else {
@@ -126,19 +129,22 @@ public final class Checker {
     private void judge(Trace trace, Verdict.Tally tally) {
         boolean done = trace.isDone();
         boolean dead = !trace.deaths.isEmpty();
-        tally.topic(trace.topic).count(trace.ack, trace.offered, done, dead);
-        if (done && trace.ack == Ack.UNKNOWN) {
+        boolean cancelled = trace.isCancelled();
+        tally.topic(trace.topic).count(trace.ack(), trace.offered, done, dead, cancelled);
+        if (done && trace.ack() == Ack.UNKNOWN) {
             tally.recovered++;
         }
-        if (trace.ack == Ack.ACCEPTED && !done && !dead) {
+        if (trace.ack() == Ack.ACCEPTED && !done && !dead && !cancelled) {
             tally.found(Finding.LOST, trace.id, "acknowledged, started " + trace.starts.size() + " times, no end");
         }
-        if (!trace.starts.isEmpty() && (!trace.offered || trace.ack == Ack.REFUSED)) {
+        if (!trace.starts.isEmpty() && (!trace.offered || trace.ack() == Ack.REFUSED)) {
             tally.found(Finding.UNEXPECTED, trace.id, trace.offered ? "ran although refused" : "was never offered");
         }
-        if (trace.doneEnds() + (dead ? 1 : 0) > 1) {
+        if (trace.doneEnds() + (dead ? 1 : 0) + (cancelled ? 1 : 0) > 1) {
             tally.found(
-                    Finding.TWO_ENDS, trace.id, trace.doneEnds() + " times done, dead letters " + trace.deaths.size());
+                    Finding.TWO_ENDS,
+                    trace.id,
+                    trace.doneEnds() + " times done, dead letters " + trace.deaths.size() + ", cancelled " + cancelled);
         }
         judgeStarts(trace, tally);
     }
@@ -165,6 +171,13 @@ public final class Checker {
             }
             if (first == null && trace.endedBefore(start)) {
                 tally.found(Finding.RUN_AFTER_END, trace.id, "attempt " + start.attempt() + " on " + start.node());
+            }
+            if (start.startUs() - start.errorUs() > trace.cancelledUs) {
+                tally.found(
+                        Finding.RUN_AFTER_CANCEL,
+                        trace.id,
+                        "attempt " + start.attempt() + " on " + start.node() + " "
+                                + (start.startUs() - trace.cancelledUs) + " us after the answer");
             }
             if (trace.hasOtherDue(start)) {
                 tally.found(
@@ -211,6 +224,10 @@ public final class Checker {
         private Ack ack = Ack.UNKNOWN;
         /** When the producer had the answer that counts; never, if it had none. */
         private long answeredUs = Long.MAX_VALUE;
+        /** Whether a call stayed without a definite answer: what refuses a later call says nothing about that one. */
+        private boolean doubtful;
+        /** When the producer knew first that the job was cancelled; never, if it was not. */
+        private long cancelledUs = Long.MAX_VALUE;
 
         Trace(String id) {
             this.id = id;
@@ -222,10 +239,26 @@ public final class Checker {
 
         /** A producer may repeat a call whose outcome is unknown: one acceptance is binding, whatever else was said. */
         void answer(Outcome outcome) {
+            doubtful |= outcome.ack() == Ack.UNKNOWN;
             if (ack != Ack.ACCEPTED && outcome.ack() != Ack.UNKNOWN) {
                 ack = outcome.ack();
-                answeredUs = outcome.atUs();
+                answeredUs = ack == Ack.ACCEPTED ? outcome.atUs() : Long.MAX_VALUE;
             }
+        }
+
+        /** What is known of the call, or calls. The order of the outcomes does not matter. */
+        Ack ack() {
+            return ack == Ack.REFUSED && doubtful ? Ack.UNKNOWN : ack;
+        }
+
+        void cancelled(Cancel cancel) {
+            if (cancel.ack() == Ack.ACCEPTED) {
+                cancelledUs = Math.min(cancelledUs, cancel.atUs());
+            }
+        }
+
+        boolean isCancelled() {
+            return cancelledUs != Long.MAX_VALUE;
         }
 
         /**

@@ -86,8 +86,9 @@ public final class Verdict {
         private long retried;
         private long done;
         private long dead;
+        private long cancelled;
 
-        void count(Ack ack, boolean wasOffered, boolean isDone, boolean isDead) {
+        void count(Ack ack, boolean wasOffered, boolean isDone, boolean isDead, boolean isCancelled) {
             if (wasOffered) {
                 offered++;
                 switch (ack) {
@@ -96,11 +97,13 @@ public final class Verdict {
                     case UNKNOWN -> unknown++;
                 }
             }
-            // Done wins: a job that is both is counted once, and the finding tells of it.
+            // Done wins: a job that is several is counted once, and the finding tells of it.
             if (isDone) {
                 done++;
             } else if (isDead) {
                 dead++;
+            } else if (isCancelled) {
+                cancelled++;
             }
         }
 
@@ -113,6 +116,7 @@ public final class Verdict {
             retried += other.retried;
             done += other.done;
             dead += other.dead;
+            cancelled += other.cancelled;
         }
 
         /** Returns how many jobs a producer meant to schedule. */
@@ -148,6 +152,11 @@ public final class Verdict {
         /** Returns how many jobs were done. */
         public long done() {
             return done;
+        }
+
+        /** Returns how many jobs were cancelled, as their producer was told. */
+        public long cancelled() {
+            return cancelled;
         }
 
         /** Returns how many jobs became dead letters. */

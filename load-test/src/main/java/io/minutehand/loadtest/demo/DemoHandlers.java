@@ -1,12 +1,11 @@
 package io.minutehand.loadtest.demo;
 
-import io.minutehand.core.bucket.ShardMap;
+import io.minutehand.loadtest.fleet.NotedHandler;
+import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
-import io.minutehand.loadtest.ledger.LedgerRecord.End;
-import io.minutehand.loadtest.ledger.LedgerRecord.Result;
-import io.minutehand.loadtest.ledger.LedgerRecord.Start;
 import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.worker.JobContext;
+import io.minutehand.worker.JobHandler;
 import io.minutehand.worker.TopicOptions;
 import io.minutehand.worker.WorkerNode;
 import java.util.Set;
@@ -30,11 +29,6 @@ final class DemoHandlers {
     private final LedgerWriter ledger;
     private final RedisClock clock;
     private final OrderTable orders;
-
-    /** A handler that only does its work. */
-    private interface Work<T> {
-        void run(T payload, JobContext job) throws Exception;
-    }
 
     DemoHandlers(String node, int shards, LedgerWriter ledger, RedisClock clock, OrderTable orders) {
         this.node = node;
@@ -83,31 +77,12 @@ final class DemoHandlers {
         }
     }
 
-    private <T> void handle(WorkerNode.Builder builder, String topic, Class<T> type, Work<T> work) {
+    private <T> void handle(WorkerNode.Builder builder, String topic, Class<T> type, JobHandler<T> work) {
         TopicOptions options = TopicOptions.defaults()
                 .onDead((job, cause) ->
                         ledger.append(new Dead(job.id(), job.topic(), job.attempt(), node, clock.nowUs())));
         builder.declare(topic, DemoTopic.settings(topic, shards));
-        builder.handle(topic, type, options, (payload, job) -> {
-            ledger.append(new Start(
-                    job.id(),
-                    topic,
-                    job.attempt(),
-                    job.delivery(),
-                    node,
-                    ShardMap.shardOf(job.id(), shards),
-                    job.dueAt().toEpochMilli() * 1_000,
-                    clock.nowUs(),
-                    clock.errorUs(),
-                    System.currentTimeMillis() * 1_000));
-            Result result = Result.FAILED;
-            try {
-                work.run(payload, job);
-                result = Result.DONE;
-            } finally {
-                ledger.append(new End(job.id(), job.attempt(), job.delivery(), node, result, clock.nowUs()));
-            }
-        });
+        builder.handle(topic, type, options, new NotedHandler<>(node, shards, ledger, clock, work));
     }
 
     /** The receiver did not take the call. */

@@ -2,6 +2,8 @@ package io.minutehand.loadtest.demo;
 
 import io.minutehand.loadtest.check.Checker;
 import io.minutehand.loadtest.check.Verdict;
+import io.minutehand.loadtest.fleet.Fleet;
+import io.minutehand.loadtest.fleet.WorkerProcess;
 import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
 import io.minutehand.loadtest.ledger.LedgerRecord.NodeEvent;
 import io.minutehand.loadtest.ledger.LedgerTail;
@@ -44,6 +46,9 @@ final class DemoRun implements AutoCloseable {
     /** Until Redis holds no job of the run any more: longer than the visibility, so that a lost ack is seen to heal. */
     private static final long DRAIN_LIMIT_NS = 45_000_000_000L;
 
+    /** Heap of a worker: what it needs with a wide margin, so that twelve nodes fit on a laptop. */
+    private static final int WORKER_HEAP_MB = 192;
+
     private static final double KEYS_EVERY_SECONDS = 10;
 
     private final DemoOptions options;
@@ -83,8 +88,12 @@ final class DemoRun implements AutoCloseable {
         this.fleet = new Fleet(
                 stage.home(),
                 stage.workDir(),
-                Map.of(RedisSource.ADDRESS_VARIABLE, stage.redis().uri()),
-                this::workerArguments);
+                new WorkerProcess.Kind(
+                        "demo-worker",
+                        WORKER_HEAP_MB,
+                        this::workerArguments,
+                        name -> Map.of(
+                                RedisSource.ADDRESS_VARIABLE, stage.redis().uri())));
         this.changes = new NodeChanges(options, stage, fleet, this::event);
         Runtime.getRuntime().addShutdownHook(hook);
     }

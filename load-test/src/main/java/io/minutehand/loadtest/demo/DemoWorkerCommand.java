@@ -1,5 +1,8 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.loadtest.fleet.LogFile;
+import io.minutehand.loadtest.fleet.RedisClock;
+import io.minutehand.loadtest.fleet.WorkerLine;
 import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.worker.NodeStats;
@@ -12,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -76,7 +80,7 @@ public final class DemoWorkerCommand implements Callable<Integer> {
         while (!stopping) {
             NodeStats stats = node.stats();
             out.println(WorkerLine.status(
-                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight())));
+                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight(), Map.of())));
             out.flush();
             Thread.sleep(STATUS_MS);
         }

@@ -1,5 +1,9 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.loadtest.fleet.Fleet;
+import io.minutehand.loadtest.fleet.RedisClock;
+import io.minutehand.loadtest.fleet.RedisProbe;
+import io.minutehand.loadtest.fleet.WorkerProcess;
 import io.minutehand.loadtest.report.RunFacts.Kill;
 import java.io.IOException;
 import java.util.Comparator;

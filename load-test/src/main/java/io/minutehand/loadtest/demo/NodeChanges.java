@@ -1,5 +1,7 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.loadtest.fleet.Fleet;
+import io.minutehand.loadtest.fleet.WorkerProcess;
 import io.minutehand.loadtest.ledger.LedgerRecord.NodeEvent;
 import io.minutehand.loadtest.report.RunFacts.Join;
 import io.minutehand.loadtest.report.RunFacts.Kill;

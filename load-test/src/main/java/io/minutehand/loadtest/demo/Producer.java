@@ -1,6 +1,7 @@
 package io.minutehand.loadtest.demo;
 
 import io.minutehand.core.job.JobSpec;
+import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.ledger.LedgerRecord.Ack;
 import io.minutehand.loadtest.ledger.LedgerRecord.Intent;
 import io.minutehand.loadtest.ledger.LedgerRecord.Outcome;

@@ -1,5 +1,7 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.loadtest.fleet.Fleet;
+import io.minutehand.loadtest.fleet.WorkerLine;
 import java.util.List;
 
 /**
@@ -54,6 +56,6 @@ record Snapshot(
      * @param state a word such as {@code up} or {@code killed}
      */
     record Node(String name, long pid, String state, WorkerLine.Status status) {
-        static final String UP = "up";
+        static final String UP = Fleet.UP;
     }
 }

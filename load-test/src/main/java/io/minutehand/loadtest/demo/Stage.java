@@ -1,5 +1,8 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.loadtest.fleet.LogFile;
+import io.minutehand.loadtest.fleet.RedisClock;
+import io.minutehand.loadtest.fleet.RedisProbe;
 import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisGoneException;

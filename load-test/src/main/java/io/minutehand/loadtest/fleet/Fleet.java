@@ -1,4 +1,4 @@
-package io.minutehand.loadtest.demo;
+package io.minutehand.loadtest.fleet;
 
 import io.minutehand.redis.PrivateDirectory;
 import java.io.IOException;
@@ -7,16 +7,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** The worker processes of a demo, in the order of their start. */
-final class Fleet {
+/** The worker processes of a run, in the order of their start. Not thread-safe, except where it says so. */
+public final class Fleet {
+    /** The word for a worker that is a member. */
+    public static final String UP = "up";
+
     /** Until a worker has joined: a slow machine that starts several JVMs at once. */
     private static final long READY_NS = 60_000_000_000L;
 
@@ -25,8 +26,7 @@ final class Fleet {
 
     private final PrivateDirectory home;
     private final Path workDir;
-    private final Map<String, String> environment;
-    private final Function<String, List<String>> arguments;
+    private final WorkerProcess.Kind kind;
     private final List<WorkerProcess> workers = new CopyOnWriteArrayList<>();
     private final Set<String> killed = new HashSet<>();
     private final ConcurrentLinkedQueue<WorkerProcess> unasked = new ConcurrentLinkedQueue<>();
@@ -36,25 +36,18 @@ final class Fleet {
      *
      * @param home where they run
      * @param workDir where their logs go
-     * @param environment what they get beyond the variables of this process
-     * @param arguments those of the worker with a name
+     * @param kind how they are started
      */
-    Fleet(
-            PrivateDirectory home,
-            Path workDir,
-            Map<String, String> environment,
-            Function<String, List<String>> arguments) {
+    public Fleet(PrivateDirectory home, Path workDir, WorkerProcess.Kind kind) {
         this.home = home;
         this.workDir = workDir;
-        this.environment = environment;
-        this.arguments = arguments;
+        this.kind = kind;
     }
 
     /** Starts one more worker; does not wait until it has joined. */
-    WorkerProcess add() {
+    public WorkerProcess add() {
         String name = "node-" + (workers.size() + 1);
-        WorkerProcess worker = WorkerProcess.start(
-                name, home, environment, arguments.apply(name), workDir.resolve(name + ".err.log"), unasked::add);
+        WorkerProcess worker = WorkerProcess.start(name, home, kind, workDir.resolve(name + ".err.log"), unasked::add);
         workers.add(worker);
         return worker;
     }
@@ -65,7 +58,7 @@ final class Fleet {
      * @param elapsedNs since they were started
      * @throws IllegalStateException if one has ended, or has not joined in time
      */
-    void requireAllStarting(long elapsedNs) {
+    public void requireAllStarting(long elapsedNs) {
         for (WorkerProcess worker : workers) {
             if (!worker.isAlive() || (worker.nodeId() == null && elapsedNs > READY_NS)) {
                 throw new IllegalStateException(worker.name()
@@ -93,35 +86,36 @@ final class Fleet {
         return "nothing";
     }
 
-    List<WorkerProcess> workers() {
+    /** Returns all workers that were started. From any thread. */
+    public List<WorkerProcess> workers() {
         return workers;
     }
 
-    /** Returns the workers that are alive and have joined. */
-    List<WorkerProcess> ready() {
+    /** Returns the workers that are alive and have joined. From any thread. */
+    public List<WorkerProcess> ready() {
         return workers.stream()
                 .filter(worker -> worker.isAlive() && worker.nodeId() != null)
                 .toList();
     }
 
     /** Remembers that a worker was killed on purpose. */
-    void killed(WorkerProcess worker) {
+    public void killed(WorkerProcess worker) {
         killed.add(worker.name());
     }
 
     /** Returns a word for how a worker is. */
-    String state(WorkerProcess worker) {
+    public String state(WorkerProcess worker) {
         if (killed.contains(worker.name())) {
             return "killed";
         }
         if (!worker.isAlive()) {
             return worker.wasToldToEnd() ? "left" : "gone";
         }
-        return worker.nodeId() == null ? "starting" : Snapshot.Node.UP;
+        return worker.nodeId() == null ? "starting" : UP;
     }
 
     /** Returns the workers that ended without being told to, each once. */
-    List<WorkerProcess> endedUnasked() {
+    public List<WorkerProcess> endedUnasked() {
         List<WorkerProcess> ended = new ArrayList<>();
         for (WorkerProcess worker = unasked.poll(); worker != null; worker = unasked.poll()) {
             ended.add(worker);
@@ -134,7 +128,7 @@ final class Fleet {
      *
      * @return what went wrong, one sentence each
      */
-    List<String> stop() throws InterruptedException {
+    public List<String> stop() throws InterruptedException {
         List<String> problems = new ArrayList<>();
         List<WorkerProcess> alive =
                 workers.stream().filter(WorkerProcess::isAlive).toList();

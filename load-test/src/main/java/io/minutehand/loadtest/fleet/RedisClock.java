@@ -1,4 +1,4 @@
-package io.minutehand.loadtest.demo;
+package io.minutehand.loadtest.fleet;
 
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisGoneException;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * age; one that contradicts it shows that the server's clock was set, and replaces it. Local time is
  * {@code System.nanoTime}. Thread-safe.
  */
-final class RedisClock implements AutoCloseable {
+public final class RedisClock implements AutoCloseable {
     /** Between samples, ms: rare enough to cost Redis nothing, often enough to see a clock that was set. */
     private static final long PAUSE_MS = 1_000;
 
@@ -43,7 +43,7 @@ final class RedisClock implements AutoCloseable {
      * @param serverUs asks the server for its time, epoch microseconds
      * @param disconnect called once, on close
      */
-    RedisClock(Supplier<Long> serverUs, Runnable disconnect) {
+    public RedisClock(Supplier<Long> serverUs, Runnable disconnect) {
         this.serverUs = serverUs;
         this.disconnect = disconnect;
         this.best = take();
@@ -53,7 +53,7 @@ final class RedisClock implements AutoCloseable {
     }
 
     /** Watches the clock of a server over a connection of its own, which it closes with itself. */
-    static RedisClock watch(RedisCommands redis) {
+    public static RedisClock watch(RedisCommands redis) {
         RedisClock clock = new RedisClock(() -> timeUs(redis), redis::close);
         Thread sampler = new Thread(clock::keepSampling, "redis-clock");
         sampler.setDaemon(true);
@@ -62,28 +62,27 @@ final class RedisClock implements AutoCloseable {
     }
 
     /** Returns the server's time, epoch microseconds. */
-    long nowUs() {
+    public long nowUs() {
         return (System.nanoTime() + best.offsetNs) / 1_000;
     }
 
     /** Returns how far {@link #nowUs} may be off, either way, microseconds, rounded up. */
-    long errorUs() {
+    public long errorUs() {
         return best.errorNs(System.nanoTime()) / 1_000 + 1;
     }
 
     /** Returns when, in {@code System.nanoTime}, the server's clock reaches a time. */
-    long nanoTimeAt(long serverTimeUs) {
+    public long nanoTimeAt(long serverTimeUs) {
         return serverTimeUs * 1_000 - best.offsetNs;
     }
 
     /** Returns how the connection to the server was lost; null as long as the server answers. Known within a second. */
-    @Nullable
-    RedisGoneException lost() {
+    public @Nullable RedisGoneException lost() {
         return lost;
     }
 
     /** Takes one sample. For one thread. */
-    void sample() {
+    public void sample() {
         Sample fresh = take();
         Sample current = best;
         long currentErrorNs = current.errorNs(fresh.atNs);

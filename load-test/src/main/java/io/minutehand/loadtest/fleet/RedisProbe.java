@@ -1,4 +1,4 @@
-package io.minutehand.loadtest.demo;
+package io.minutehand.loadtest.fleet;
 
 import io.minutehand.core.bucket.BucketId;
 import io.minutehand.core.bucket.Keyspace;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Looks into Redis with plain commands: what a node holds, what is left, what it costs. Not through the product's
  * scripts, so that it shows what is there and not what the product believes. For one thread.
  */
-final class RedisProbe implements AutoCloseable {
+public final class RedisProbe implements AutoCloseable {
     /** Commands sent before their replies are read: few enough for the buffers of a socket. */
     private static final int PIPELINE = 500;
 
@@ -28,14 +28,14 @@ final class RedisProbe implements AutoCloseable {
     private final List<ShardId> shards = new ArrayList<>();
 
     /** What Redis says of a node: jobs that are handed to it, and buckets that it has leased. */
-    record Holdings(int inFlight, Set<Bucket> held) {}
+    public record Holdings(int inFlight, Set<Bucket> held) {}
 
     /**
      * Looks at some topics.
      *
      * @param redis a connection, which is closed with the probe
      */
-    RedisProbe(RedisCommands redis, String namespace, List<String> topics, int shardsOfTopic) {
+    public RedisProbe(RedisCommands redis, String namespace, List<String> topics, int shardsOfTopic) {
         this.redis = redis;
         this.keys = new Keyspace(namespace);
         for (String topic : topics) {
@@ -46,7 +46,7 @@ final class RedisProbe implements AutoCloseable {
     }
 
     /** Returns the CPU time that the server has used since it started, user and system, microseconds. */
-    double cpuUs() {
+    public double cpuUs() {
         Map<String, String> cpu = redis.info("cpu");
         return 1e6
                 * (Double.parseDouble(cpu.getOrDefault("used_cpu_user", "0"))
@@ -54,8 +54,7 @@ final class RedisProbe implements AutoCloseable {
     }
 
     /** Returns the memory of all buckets and records divided by the number of records; null if there are none. */
-    @Nullable
-    Double bytesPerPendingJob() {
+    public @Nullable Double bytesPerPendingJob() {
         List<Object[]> sizes = new ArrayList<>();
         List<Object[]> counts = new ArrayList<>();
         for (ShardId shard : shards) {
@@ -72,8 +71,7 @@ final class RedisProbe implements AutoCloseable {
     }
 
     /** Measures the largest keys of jobs as they are now; null if there are none. */
-    @Nullable
-    Keys keys() {
+    public @Nullable Keys keys() {
         List<Object[]> cards = new ArrayList<>();
         buckets().forEach(bucket -> cards.add(new Object[] {"ZCARD", keys.bucket(bucket)}));
         List<Object[]> lengths = new ArrayList<>();
@@ -90,7 +88,7 @@ final class RedisProbe implements AutoCloseable {
     }
 
     /** Returns what a node holds right now. */
-    Holdings holdings(String nodeId) {
+    public Holdings holdings(String nodeId) {
         int inFlight = 0;
         List<Object[]> lookups = new ArrayList<>();
         shards.forEach(shard -> lookups.add(new Object[] {"ZRANGE", keys.inflight(shard), 0, -1}));
@@ -114,7 +112,7 @@ final class RedisProbe implements AutoCloseable {
     }
 
     /** Returns how many jobs are pending or in flight. */
-    long undrained() {
+    public long undrained() {
         List<Object[]> cards = new ArrayList<>();
         shards.forEach(shard -> cards.add(new Object[] {"ZCARD", keys.inflight(shard)}));
         buckets().forEach(bucket -> cards.add(new Object[] {"ZCARD", keys.bucket(bucket)}));
@@ -122,7 +120,7 @@ final class RedisProbe implements AutoCloseable {
     }
 
     /** Returns whether a job is among the dead letters. */
-    boolean isDead(String topic, String id) {
+    public boolean isDead(String topic, String id) {
         for (ShardId shard : shards) {
             if (shard.topic().equals(topic) && redis.text("ZSCORE", keys.dead(shard), ShardMap.memberOf(id)) != null) {
                 return true;
@@ -132,7 +130,7 @@ final class RedisProbe implements AutoCloseable {
     }
 
     /** Deletes all keys of the namespace. Walks through the whole server, a step at a time. */
-    void deleteAll() {
+    public void deleteAll() {
         String cursor = "0";
         do {
             Object reply = redis.call("SCAN", cursor, "MATCH", keys.namespace() + ":*", "COUNT", 1_000);

@@ -1,4 +1,4 @@
-package io.minutehand.loadtest.demo;
+package io.minutehand.loadtest.fleet;
 
 import io.minutehand.redis.PrivateDirectory;
 import java.io.BufferedReader;
@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,10 +20,7 @@ import org.slf4j.LoggerFactory;
  * One worker, as a process of its own. It says on its output how it fares, see {@link WorkerLine}; it ends when its
  * input says {@code stop}, or is closed, which happens by itself when this process is gone. Thread-safe.
  */
-final class WorkerProcess {
-    /** Heap of a worker: what the demo needs of it with a wide margin, so that twelve nodes fit on a laptop. */
-    private static final String HEAP = "-Xmx192m";
-
+public final class WorkerProcess {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
 
     private final String name;
@@ -30,6 +28,20 @@ final class WorkerProcess {
     private final BufferedWriter input;
     private volatile WorkerLine.Status status = WorkerLine.Status.NONE;
     private volatile boolean endWanted;
+
+    /**
+     * How the workers of a fleet are started; each function gets a worker's name.
+     *
+     * @param command the subcommand of {@code minutehand} that is a worker
+     * @param heapMb the largest heap, MiB
+     * @param arguments of the command
+     * @param environment variables beyond those of this process; secrets go here, for arguments show in process lists
+     */
+    public record Kind(
+            String command,
+            int heapMb,
+            Function<String, List<String>> arguments,
+            Function<String, Map<String, String>> environment) {}
 
     private WorkerProcess(String name, Process process) {
         this.name = name;
@@ -41,28 +53,22 @@ final class WorkerProcess {
      * Starts a worker.
      *
      * @param home where it runs; when this process ends, however, what runs there is killed
-     * @param environment variables beyond those of this process; secrets go here, for arguments show in process lists
-     * @param arguments of {@code demo-worker}
+     * @param kind how it is started
      * @param log file for what the JVM itself prints
      * @param unasked called if it ends without having been told to
      */
-    static WorkerProcess start(
-            String name,
-            PrivateDirectory home,
-            Map<String, String> environment,
-            List<String> arguments,
-            Path log,
-            Consumer<WorkerProcess> unasked) {
+    public static WorkerProcess start(
+            String name, PrivateDirectory home, Kind kind, Path log, Consumer<WorkerProcess> unasked) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(jvmOptions());
+        command.addAll(jvmOptions(kind.heapMb()));
         command.add("-cp");
         command.add(absoluteClassPath());
         command.add("io.minutehand.loadtest.Main");
-        command.add("demo-worker");
-        command.addAll(arguments);
+        command.add(kind.command());
+        command.addAll(kind.arguments().apply(name));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());
-        builder.environment().putAll(environment);
+        builder.environment().putAll(kind.environment().apply(name));
         WorkerProcess worker = new WorkerProcess(name, home.start(builder));
         Thread reader = new Thread(worker::read, "output-of-" + name);
         reader.setDaemon(true);
@@ -79,9 +85,9 @@ final class WorkerProcess {
      * The options that gave the best lateness on two cores with three workers: the simple collector and compiler leave
      * the cores to the work, and code is compiled by the time that the warm-up ends.
      */
-    static List<String> jvmOptions() {
-        List<String> options =
-                new ArrayList<>(List.of(HEAP, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+    private static List<String> jvmOptions(int heapMb) {
+        List<String> options = new ArrayList<>(
+                List.of("-Xmx" + heapMb + "m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
         if (Runtime.version().feature() >= 24) {
             // Netty's native code and Unsafe; the manifest that allows them is not read with -cp.
             options.add("--enable-native-access=ALL-UNNAMED");
@@ -99,66 +105,80 @@ final class WorkerProcess {
         return String.join(separator, entries);
     }
 
-    String name() {
+    /** Returns its name. */
+    public String name() {
         return name;
     }
 
-    long pid() {
+    /** Returns its process id. */
+    public long pid() {
         return process.pid();
     }
 
-    boolean isAlive() {
+    /** Returns whether its process exists. */
+    public boolean isAlive() {
         return process.isAlive();
     }
 
     /** Returns the id under which it is a member, or null while it has not joined. */
-    @Nullable
-    String nodeId() {
+    public @Nullable String nodeId() {
         WorkerLine.Status said = status;
         return said == WorkerLine.Status.NONE ? null : said.nodeId();
     }
 
     /** Returns what it last said of itself. */
-    WorkerLine.Status status() {
+    public WorkerLine.Status status() {
         return status;
     }
 
     /** Returns whether it was told to stop, or killed from here. */
-    boolean wasToldToEnd() {
+    public boolean wasToldToEnd() {
         return endWanted;
     }
 
     /** Asks it to finish what it runs, leave and end; does not wait. */
-    void stop() {
+    public void stop() {
         endWanted = true;
         try {
             input.write("stop\n");
             input.flush();
         } catch (IOException e) {
-            LOG.info("demo: worker is gone already node={}", name);
+            LOG.info("fleet: worker is gone already node={}", name);
         }
     }
 
     /** Waits for its end. Returns the exit status, or null if it did not end in time. */
-    @Nullable
-    Integer awaitEnd(long timeoutMs) throws InterruptedException {
+    public @Nullable Integer awaitEnd(long timeoutMs) throws InterruptedException {
         return process.waitFor(timeoutMs, TimeUnit.MILLISECONDS) ? (Integer) process.exitValue() : null;
     }
 
     /** Kills it with SIGKILL and waits until it is gone. */
-    void kill() {
+    public void kill() {
         endWanted = true;
         process.destroyForcibly();
         process.onExit().join();
     }
 
+    /** Asks it to end with SIGTERM; does not wait. */
+    public void terminate() throws IOException, InterruptedException {
+        endWanted = true;
+        try {
+            // Not Process.destroy, which closes the streams as well: that would end it at once.
+            signal("TERM");
+        } catch (IOException e) {
+            if (process.isAlive()) {
+                throw e;
+            }
+        }
+    }
+
     /** Halts it where it stands (SIGSTOP), as a first step of killing it at a known point. */
-    void halt() throws IOException, InterruptedException {
+    public void halt() throws IOException, InterruptedException {
         signal("STOP");
     }
 
     /** Lets it go on after {@link #halt}. */
-    void resume() throws IOException, InterruptedException {
+    public void resume() throws IOException, InterruptedException {
         signal("CONT");
     }
 
@@ -187,7 +207,7 @@ final class WorkerProcess {
         if (said != null) {
             status = said;
         } else {
-            LOG.info("demo: node={} says: {}", name, line);
+            LOG.info("fleet: node={} says: {}", name, line);
         }
     }
 }

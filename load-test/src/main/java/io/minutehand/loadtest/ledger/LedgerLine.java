@@ -3,6 +3,7 @@ package io.minutehand.loadtest.ledger;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.minutehand.loadtest.ledger.LedgerRecord.Ack;
+import io.minutehand.loadtest.ledger.LedgerRecord.Cancel;
 import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
 import io.minutehand.loadtest.ledger.LedgerRecord.End;
 import io.minutehand.loadtest.ledger.LedgerRecord.Intent;
@@ -58,6 +59,11 @@ final class LedgerLine {
             add(line, dead.attempt());
             add(line, dead.node());
             add(line, dead.atUs());
+        } else if (entry instanceof Cancel cancel) {
+            add(line.append('C'), cancel.id());
+            add(line, cancel.ack().name().toLowerCase(Locale.ROOT));
+            add(line, cancel.detail());
+            add(line, cancel.atUs());
         } else if (entry instanceof NodeEvent event) {
             add(line.append('N'), event.node());
             add(line, event.event());
@@ -106,6 +112,12 @@ final class LedgerLine {
                         fields.time(),
                         fields.time());
             case "D" -> new Dead(fields.word(), fields.word(), fields.number(), fields.word(), fields.time());
+            case "C" ->
+                new Cancel(
+                        fields.word(),
+                        Ack.valueOf(fields.word().toUpperCase(Locale.ROOT)),
+                        fields.word(),
+                        fields.time());
             case "N" -> new NodeEvent(fields.word(), fields.word(), fields.word(), fields.time());
             default -> throw new IllegalArgumentException("unknown kind of ledger line: " + line);
         };

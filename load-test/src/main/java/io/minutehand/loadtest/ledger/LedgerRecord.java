@@ -55,6 +55,14 @@ public sealed interface LedgerRecord {
     record Dead(String id, String topic, int attempt, String node, long atUs) implements LedgerRecord {}
 
     /**
+     * What a producer was told about its wish to cancel a job; written after the call.
+     *
+     * @param ack accepted if the job was cancelled, refused if it was told that it runs, has ended or is not there
+     * @param detail the answer in the product's own word, such as {@code RUNNING}
+     */
+    record Cancel(String id, Ack ack, String detail, long atUs) implements LedgerRecord {}
+
+    /**
      * Something happened to a node, such as {@code ready} or {@code killed}.
      *
      * @param detail free text in one line; empty if there is nothing to say

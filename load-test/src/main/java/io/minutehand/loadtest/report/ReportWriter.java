@@ -5,7 +5,6 @@ import io.minutehand.loadtest.check.Lateness;
 import io.minutehand.loadtest.check.Punctuality;
 import io.minutehand.loadtest.check.Verdict;
 import io.minutehand.loadtest.ledger.LedgerRecord.Start;
-import io.minutehand.loadtest.report.RunFacts.Bucket;
 import io.minutehand.loadtest.report.RunFacts.Join;
 import io.minutehand.loadtest.report.RunFacts.Kill;
 import io.minutehand.loadtest.report.RunReport.LatenessMs;
@@ -14,9 +13,7 @@ import io.minutehand.loadtest.report.RunReport.NodeRow;
 import io.minutehand.loadtest.report.RunReport.TopicRow;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -41,15 +38,24 @@ public final class ReportWriter {
         this.punctuality = new Punctuality(verdict);
     }
 
-    /** Returns the report of a run. */
+    /** Returns the report of a run that is judged by the rules of the demo. */
     public static RunReport report(RunFacts facts, Verdict verdict) {
-        return new ReportWriter(facts, verdict).report();
+        ReportWriter writer = new ReportWriter(facts, verdict);
+        return writer.report(writer.failures());
     }
 
-    private RunReport report() {
+    /**
+     * Returns the report of a run that was judged by its own rules.
+     *
+     * @param failures what it did not keep; none if it passed
+     */
+    public static RunReport report(RunFacts facts, Verdict verdict, List<String> failures) {
+        return new ReportWriter(facts, verdict).report(failures);
+    }
+
+    private RunReport report(List<String> failures) {
         RunFacts.Setup setup = facts.setup();
         Verdict.Counts total = verdict.total();
-        List<String> failures = failures();
         Double redisCpuUs = facts.redisCpuUs();
         return new RunReport(
                 setup.scenario(),
@@ -83,7 +89,7 @@ public final class ReportWriter {
                 nodes(),
                 minutes(),
                 failures.isEmpty(),
-                failures);
+                List.copyOf(failures));
     }
 
     private List<String> failures() {
@@ -142,30 +148,11 @@ public final class ReportWriter {
                 sinceFirstDue(kill.atUs()),
                 kill.inFlight(),
                 kill.held().size(),
-                takeoverMs(kill),
+                Takeover.ms(verdict, kill),
                 verdict.count(Finding.DUPLICATE),
                 punctuality.dueWithin(kill.atUs(), Long.MAX_VALUE).max(),
                 punctuality.dueWithin(kill.atUs() - FAULT_SPAN_US, kill.atUs()).p99(),
                 punctuality.dueWithin(endUs - FAULT_SPAN_US, endUs).p99());
-    }
-
-    /** The longest that one of the killed node's buckets waited for the first start on another node. */
-    private @Nullable Double takeoverMs(Kill kill) {
-        Map<Bucket, Long> takenUs = new HashMap<>();
-        for (List<Start> starts : List.of(verdict.firstStarts(), verdict.repeatedStarts())) {
-            for (Start start : starts) {
-                Bucket bucket = new Bucket(start.topic(), start.shard(), start.dueUs() / MINUTE_US);
-                if (start.startUs() > kill.atUs()
-                        && !start.node().equals(kill.node())
-                        && kill.held().contains(bucket)) {
-                    takenUs.merge(bucket, start.startUs(), Math::min);
-                }
-            }
-        }
-        return takenUs.values().stream()
-                .max(Long::compare)
-                .map(us -> (us - kill.atUs()) / 1000.0)
-                .orElse(null);
     }
 
     private RunReport.Others others(Verdict.Counts total) {

@@ -3,6 +3,7 @@ package io.minutehand.loadtest.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.minutehand.loadtest.ledger.LedgerRecord.Ack;
+import io.minutehand.loadtest.ledger.LedgerRecord.Cancel;
 import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
 import io.minutehand.loadtest.ledger.LedgerRecord.End;
 import io.minutehand.loadtest.ledger.LedgerRecord.Intent;
@@ -296,6 +297,54 @@ class CheckerTest {
         start(node2, "node-2", "good:0", 2, 1, DUE_US + 600_000, DUE_US + 601_000);
 
         assertOnly(verdict(), Finding.RUN_AFTER_END);
+    }
+
+    @Test
+    void shouldCountACancelledJobAsEndedAndSeeAStartAfterIt() throws IOException {
+        accepted("cancelled:1", DUE_US);
+        producer.append(new Cancel("cancelled:1", Ack.UNKNOWN, "time-out", DUE_US - 9_000));
+        producer.append(new Cancel("cancelled:1", Ack.ACCEPTED, "CANCELLED", DUE_US - 1_000));
+        Verdict verdict = verdict();
+        assertOnly(verdict);
+        assertThat(verdict.total().cancelled()).isEqualTo(1);
+
+        start(node2, "node-2", "cancelled:1", 1, 1, DUE_US, DUE_US + 500);
+
+        assertOnly(verdict(), Finding.RUN_AFTER_CANCEL);
+    }
+
+    @Test
+    void shouldHoldNobodyToACancellationThatWasRefusedOrIsUnknown() throws IOException {
+        accepted("running:1", DUE_US);
+        producer.append(new Cancel("running:1", Ack.REFUSED, "RUNNING", DUE_US - 1_000));
+        run(node1, "node-1", "running:1", 1, 1, DUE_US, DUE_US + 500);
+        accepted("doubtful:1", DUE_US);
+        producer.append(new Cancel("doubtful:1", Ack.UNKNOWN, "time-out", DUE_US - 1_000));
+        run(node1, "node-1", "doubtful:1", 1, 1, DUE_US, DUE_US + 500);
+
+        assertOnly(verdict());
+    }
+
+    @Test
+    void shouldSeeAJobThatIsDoneAndCancelled() throws IOException {
+        accepted("both:1", DUE_US);
+        run(node1, "node-1", "both:1", 1, 1, DUE_US, DUE_US + 500);
+        producer.append(new Cancel("both:1", Ack.ACCEPTED, "CANCELLED", DUE_US + 9_000));
+
+        assertOnly(verdict(), Finding.TWO_ENDS);
+    }
+
+    @Test
+    void shouldNotTakeTheRefusalOfALaterCallForThatOfAnEarlierOne() throws IOException {
+        producer.append(new Intent("doubtful:1", "orders", DUE_US, DUE_US - 9_000));
+        producer.append(new Outcome("doubtful:1", Ack.UNKNOWN, "UNKNOWN", 0, DUE_US - 8_000));
+        producer.append(new Outcome("doubtful:1", Ack.REFUSED, "NOT_STORED", 0, DUE_US - 7_000));
+        run(node1, "node-1", "doubtful:1", 1, 1, DUE_US, DUE_US + 500);
+
+        Verdict verdict = verdict();
+
+        assertOnly(verdict);
+        assertThat(verdict.recovered()).isEqualTo(1);
     }
 
     @Test

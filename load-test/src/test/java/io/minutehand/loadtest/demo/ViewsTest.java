@@ -2,6 +2,7 @@ package io.minutehand.loadtest.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.minutehand.loadtest.fleet.WorkerLine;
 import io.minutehand.loadtest.ledger.LedgerRecord.Ack;
 import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
 import io.minutehand.loadtest.ledger.LedgerRecord.End;
@@ -14,6 +15,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,8 +37,8 @@ class ViewsTest {
         run("webhook:2", "webhook.callback", 1, "node-1", 500, Result.FAILED);
         progress.accept(new Dead("webhook:2", "webhook.callback", 1, "node-1", 9));
         run("warm:1", "warmup", 1, "node-1", 900_000, Result.DONE);
-        nodes.add(new Snapshot.Node("node-1", 4711, "up", new WorkerLine.Status("1", 12, 3)));
-        nodes.add(new Snapshot.Node("node-2", 4712, "killed", new WorkerLine.Status("2", 9, 9)));
+        nodes.add(new Snapshot.Node("node-1", 4711, "up", new WorkerLine.Status("1", 12, 3, Map.of())));
+        nodes.add(new Snapshot.Node("node-2", 4712, "killed", new WorkerLine.Status("2", 9, 9, Map.of())));
         events.add("  12.0 s  node-2 killed (SIGKILL) with 9 buckets and 9 jobs in flight");
     }
 

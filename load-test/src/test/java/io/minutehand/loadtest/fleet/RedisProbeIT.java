@@ -1,4 +1,4 @@
-package io.minutehand.loadtest.demo;
+package io.minutehand.loadtest.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

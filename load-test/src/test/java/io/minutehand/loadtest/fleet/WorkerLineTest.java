@@ -1,7 +1,8 @@
-package io.minutehand.loadtest.demo;
+package io.minutehand.loadtest.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -9,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WorkerLineTest {
     @Test
     void shouldReadWhatItWrites() {
-        WorkerLine.Status status = new WorkerLine.Status("4711", 12, 3);
+        WorkerLine.Status status = new WorkerLine.Status("4711", 12, 3, Map.of("ready", 1L, "stale", 0L));
 
         assertThat(WorkerLine.status(WorkerLine.status(status))).isEqualTo(status);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.minutehand.loadtest.ledger.LedgerRecord.Ack;
+import io.minutehand.loadtest.ledger.LedgerRecord.Cancel;
 import io.minutehand.loadtest.ledger.LedgerRecord.Dead;
 import io.minutehand.loadtest.ledger.LedgerRecord.End;
 import io.minutehand.loadtest.ledger.LedgerRecord.Intent;
@@ -42,6 +43,7 @@ class LedgerFilesTest {
                 new Intent("a.b:c@d+e=f-g_h", "orders", 4, 3),
                 new Outcome("order:1", Ack.UNKNOWN, "UNKNOWN", 0, 2),
                 new Dead("order:1", "orders", 6, "node-2", 8),
+                new Cancel("order:1", Ack.REFUSED, "ENDED", 8),
                 new NodeEvent("node-3", "killed", "with 3 jobs in flight", 8),
                 new NodeEvent("node-3", "ready", "", 8));
     }
