@@ -2,6 +2,8 @@ package io.minutehand.loadtest;
 
 import io.minutehand.loadtest.demo.DemoCommand;
 import io.minutehand.loadtest.demo.DemoWorkerCommand;
+import io.minutehand.loadtest.fault.BenchCommand;
+import io.minutehand.loadtest.fault.FaultWorkerCommand;
 import io.minutehand.router.admin.AdminCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -44,9 +46,10 @@ public final class Main implements Runnable {
                 .addSubcommand("demo", new DemoCommand())
                 .addSubcommand("router", new NotYet())
                 .addSubcommand("worker", new NotYet())
-                .addSubcommand("bench", new NotYet())
+                .addSubcommand("bench", new BenchCommand())
                 .addSubcommand("admin", new AdminCommand())
-                .addSubcommand("demo-worker", new DemoWorkerCommand());
+                .addSubcommand("demo-worker", new DemoWorkerCommand())
+                .addSubcommand("fault-worker", new FaultWorkerCommand());
     }
 
     @Override

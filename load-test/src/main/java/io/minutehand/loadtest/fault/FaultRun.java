@@ -1,0 +1,205 @@
+package io.minutehand.loadtest.fault;
+
+import io.minutehand.loadtest.check.Checker;
+import io.minutehand.loadtest.check.Verdict;
+import io.minutehand.loadtest.fleet.RedisProbe;
+import io.minutehand.loadtest.fleet.WorkerProcess;
+import io.minutehand.loadtest.ledger.LedgerRecord;
+import io.minutehand.loadtest.ledger.LedgerTail;
+import io.minutehand.loadtest.report.ReportWriter;
+import io.minutehand.loadtest.report.RunFacts;
+import io.minutehand.loadtest.report.RunReport;
+import io.minutehand.redis.RedisCommands;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/** One run of one row: set up, break things under load, heal, drain, judge. */
+final class FaultRun {
+    private static final long DRAIN_LIMIT_NS = 60_000_000_000L;
+    private static final long LOOK_MS = 50;
+
+    private final FaultRow row;
+    private final boolean full;
+    private final long seed;
+    private final Consumer<Path> beforeJudging;
+
+    FaultRun(FaultRow row, boolean full, long seed) {
+        this(row, full, seed, directory -> {});
+    }
+
+    /**
+     * Plans a run.
+     *
+     * @param beforeJudging gets the directory with the ledger, when everything in it is written: tests tamper with it
+     */
+    FaultRun(FaultRow row, boolean full, long seed, Consumer<Path> beforeJudging) {
+        this.row = row;
+        this.full = full;
+        this.seed = seed;
+        this.beforeJudging = beforeJudging;
+    }
+
+    /**
+     * Runs it.
+     *
+     * @throws Exception if the run could not be made, which says nothing about the product; the message says where the
+     *     evidence is
+     */
+    FaultReport run() throws Exception {
+        try (Arena arena = Arena.open(row.settings(full), seed)) {
+            try {
+                return run(arena);
+            } catch (Exception e) {
+                throw new IllegalStateException(
+                        "row " + row.number() + " with seed " + seed + " could not be run: " + e.getMessage()
+                                + "; ledger and logs are in " + arena.keepEvidence(),
+                        e);
+            }
+        }
+    }
+
+    private FaultReport run(Arena arena) throws Exception {
+        Instant began = Instant.now();
+        arena.launch();
+        double cpuBeforeUs = cpuUs(arena);
+        long beganNs = System.nanoTime();
+        List<String> problems = new ArrayList<>();
+        long undrained;
+        double drainSeconds;
+        Judge.Measured measured;
+        try (Sampler sampler = new Sampler(arena.redis().uri(), arena.settings())) {
+            sampler.start();
+            arena.startLoad();
+            row.strike(arena);
+            arena.heal();
+            long healedNs = System.nanoTime();
+            awaitLoad(arena);
+            undrained = drain(arena);
+            // The backlog has a minute from the healing, or from the last due time if that is later.
+            long dueNs = arena.clock().nanoTimeAt(arena.load().firstDueUs())
+                    + arena.settings().lasts().toNanos();
+            drainSeconds = Math.max(0, System.nanoTime() - Math.max(healedNs, dueNs)) / 1e9;
+            sampler.sample();
+            measured = new Judge.Measured(drainSeconds, sampler.taken(), sampler.differences(), problems);
+        }
+        double seconds = (System.nanoTime() - beganNs) / 1e9;
+        double cpuUs = cpuUs(arena) - cpuBeforeUs;
+        for (WorkerProcess worker : arena.fleet().endedUnasked()) {
+            if (!arena.endsExpected()) {
+                problems.add(worker.name() + " ended by itself");
+            }
+        }
+        problems.addAll(arena.fleet().stop());
+        writeUnseenDeaths(arena);
+        beforeJudging.accept(arena.workDir());
+        Verdict verdict = Checker.check(arena.workDir(), Checker.Rules.none());
+        EndState end;
+        try (RedisCommands redis = arena.commands()) {
+            end = EndState.read(redis, arena.settings());
+        }
+        Judge judge = new Judge(arena, verdict, end, measured);
+        judge.ledger();
+        row.judge(judge);
+        RunReport report =
+                ReportWriter.report(facts(arena, seconds, undrained, cpuUs, problems), verdict, judge.failures());
+        Path evidence = report.passed() ? null : arena.keepEvidence();
+        return new FaultReport(
+                row.number(),
+                row.fault(),
+                full ? "full" : "short",
+                seed,
+                began.toString(),
+                row.passLine(),
+                judge.takeoverMs(),
+                arena.events(),
+                judge.checks(),
+                evidence == null ? null : evidence.toString(),
+                report);
+    }
+
+    private static void awaitLoad(Arena arena) throws InterruptedException {
+        arena.await(
+                "all schedule calls to be accepted",
+                arena.settings().schedule().plus(Load.patience()),
+                () -> arena.load().isFinished());
+        arena.untilLoad(1);
+    }
+
+    private static long drain(Arena arena) throws InterruptedException {
+        long deadlineNs = System.nanoTime() + DRAIN_LIMIT_NS;
+        try (RedisProbe probe = arena.probe()) {
+            long undrained = probe.undrained();
+            while (undrained > 0 && System.nanoTime() - deadlineNs < 0) {
+                Thread.sleep(LOOK_MS);
+                undrained = probe.undrained();
+            }
+            return undrained;
+        }
+    }
+
+    private static double cpuUs(Arena arena) {
+        try (RedisProbe probe = arena.probe()) {
+            return probe.cpuUs();
+        }
+    }
+
+    /** A worker that was killed between burying a job and writing so: Redis knows the job as dead. */
+    private static void writeUnseenDeaths(Arena arena) throws IOException {
+        Set<String> open = new TreeSet<>();
+        Set<String> ended = new TreeSet<>();
+        LedgerTail.readAll(arena.workDir(), entry -> {
+            if (entry instanceof LedgerRecord.Intent intent) {
+                open.add(intent.id());
+            } else if (entry instanceof LedgerRecord.End end && end.result() == LedgerRecord.Result.DONE) {
+                ended.add(end.id());
+            } else if (entry instanceof LedgerRecord.Dead dead) {
+                ended.add(dead.id());
+            }
+        });
+        open.removeAll(ended);
+        try (RedisProbe probe = arena.probe()) {
+            for (String id : open) {
+                if (probe.isDead(RunSettings.TOPIC, id)) {
+                    arena.ledger()
+                            .append(new LedgerRecord.Dead(
+                                    id,
+                                    RunSettings.TOPIC,
+                                    0,
+                                    "redis",
+                                    arena.clock().nowUs()));
+                }
+            }
+        }
+    }
+
+    private RunFacts facts(Arena arena, double seconds, long undrained, double cpuUs, List<String> problems) {
+        RunSettings settings = arena.settings();
+        return new RunFacts(
+                new RunFacts.Setup(
+                        "fault " + row.number(),
+                        settings.nodes(),
+                        1,
+                        settings.shards(),
+                        arena.load().offered(),
+                        settings.jobs() * 1e9 / settings.schedule().toNanos(),
+                        0,
+                        arena.redis().version(),
+                        arena.redis().kind().label()),
+                arena.load().seconds(),
+                seconds,
+                arena.load().firstDueUs(),
+                undrained,
+                cpuUs,
+                null,
+                null,
+                arena.kills().isEmpty() ? null : arena.kills().get(0),
+                null,
+                problems);
+    }
+}

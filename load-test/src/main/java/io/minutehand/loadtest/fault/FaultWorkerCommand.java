@@ -1,0 +1,139 @@
+package io.minutehand.loadtest.fault;
+
+import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.loadtest.fleet.LogFile;
+import io.minutehand.loadtest.fleet.RedisClock;
+import io.minutehand.loadtest.fleet.WorkerLine;
+import io.minutehand.loadtest.ledger.LedgerWriter;
+import io.minutehand.redis.RedisCommands;
+import io.minutehand.worker.NodeStats;
+import io.minutehand.worker.WorkerNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * One worker node of a fault run, in a process of its own.
+ *
+ * <p>SIGTERM ends it in good order with status 0; the end of its input ends it at once, since then the harness is gone.
+ */
+@Command(name = "fault-worker", hidden = true, description = "A worker process of a fault run; the run starts it.")
+public final class FaultWorkerCommand implements Callable<Integer> {
+    /** Address of Redis itself, for the clock of the ledger. */
+    static final String DIRECT_VARIABLE = "MINUTEHAND_FAULT_DIRECT";
+
+    /** Address of Redis for the node, which may lead through a proxy. */
+    static final String LINK_VARIABLE = "MINUTEHAND_FAULT_LINK";
+
+    private static final int STARTS = 10;
+    private static final long STATUS_MS = 100;
+
+    @Option(names = "--name", required = true)
+    private String name = "";
+
+    @Option(names = "--namespace", required = true)
+    private String namespace = "";
+
+    @Option(names = "--work-dir", required = true)
+    private Path workDir = Path.of("");
+
+    @Option(names = "--direct", required = true, defaultValue = "${env:" + DIRECT_VARIABLE + "}")
+    private String direct = "";
+
+    @Option(names = "--link", required = true, defaultValue = "${env:" + LINK_VARIABLE + "}")
+    private String link = "";
+
+    @Override
+    public Integer call() throws Exception {
+        LogFile.use(workDir.resolve(name + ".log"));
+        Thread.currentThread().setName("status");
+        RunSettings settings = RunSettings.read(workDir);
+        try (LedgerWriter ledger = LedgerWriter.create(workDir, name);
+                RedisClock clock = RedisClock.watch(RedisCommands.connect(direct))) {
+            FaultHandlers handlers = new FaultHandlers(name, workDir, settings, ledger, clock);
+            WorkerNode.Builder builder = WorkerNode.connect(link)
+                    .namespace(namespace)
+                    .name(name)
+                    .settings(settings.node())
+                    .declare(RunSettings.TOPIC, settings.topic());
+            handlers.register(builder);
+            WorkerNode node = start(builder);
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(node), "stop"));
+            Thread parent = new Thread(FaultWorkerCommand::watchParent, "input");
+            parent.setDaemon(true);
+            parent.start();
+            report(node, handlers);
+        }
+        return 0;
+    }
+
+    /** Starts the node, and again if Redis does not answer in time: so does whoever supervises processes. */
+    private static WorkerNode start(WorkerNode.Builder builder) {
+        for (int left = STARTS - 1; ; left--) {
+            try {
+                return builder.start();
+            } catch (StoreException e) {
+                if (left == 0) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** A JVM that a signal ends says so in its status, however orderly it went; this one says how it went. */
+    private static void end(WorkerNode node) {
+        try {
+            node.close();
+            Runtime.getRuntime().halt(0);
+        } catch (RuntimeException e) {
+            e.printStackTrace();
+            Runtime.getRuntime().halt(1);
+        }
+    }
+
+    private static void report(WorkerNode node, FaultHandlers handlers) throws InterruptedException {
+        PrintStream out = System.out;
+        while (true) {
+            // What is held is read first: a job that is held and not in flight any more does not exist.
+            long held = handlers.held();
+            NodeStats stats = node.stats();
+            Map<String, Long> counts = new HashMap<>();
+            stats.counters().forEach((counter, count) -> counts.put(name(counter), count));
+            counts.put("ready", stats.ready() ? 1L : 0L);
+            counts.put("owned", (long) stats.ownedShards());
+            counts.put("stuck", (long) stats.stuck());
+            counts.put("handlers", (long) stats.running());
+            counts.put("barrier", held);
+            out.println(WorkerLine.status(
+                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight(), counts)));
+            out.flush();
+            Thread.sleep(STATUS_MS);
+        }
+    }
+
+    /** The name of a counter in a worker's status line. */
+    static String name(Counter counter) {
+        return counter.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static void watchParent() {
+        try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            if ("stop".equals(input.readLine())) {
+                Runtime.getRuntime().exit(0);
+            }
+        } catch (IOException e) {
+            // As good as closed.
+        }
+        Runtime.getRuntime().halt(1);
+    }
+}

@@ -1,0 +1,265 @@
+package io.minutehand.loadtest.fault;
+
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import io.minutehand.core.job.RetryPolicy;
+import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.worker.WorkerSettings;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * What a run is set to, in the processes of the harness and of the workers alike: the file carries it over. Immutable.
+ *
+ * @param full the full form, or the short one
+ * @param defaultTimes whether nodes have the product's default times
+ * @param nodes worker processes at the start
+ * @param slots handlers at once on a node
+ * @param shards of the topic
+ * @param jobs that are scheduled
+ * @param schedule over which time they are scheduled
+ * @param ahead the longest time between a job's schedule call and its due time
+ * @param work the longest that a good handler takes
+ * @param visibility of the topic
+ * @param handlerTimeout of the topic
+ * @param stopGrace of a node
+ * @param proxied whether a proxy stands before Redis on each link
+ * @param redisConfig more lines of redis.conf, each ended by a line break
+ */
+@JsonAutoDetect(
+        getterVisibility = JsonAutoDetect.Visibility.NONE,
+        isGetterVisibility = JsonAutoDetect.Visibility.NONE,
+        fieldVisibility = JsonAutoDetect.Visibility.ANY)
+record RunSettings(
+        boolean full,
+        boolean defaultTimes,
+        int nodes,
+        int slots,
+        int shards,
+        int jobs,
+        Duration schedule,
+        Duration ahead,
+        Duration work,
+        Duration visibility,
+        Duration handlerTimeout,
+        Duration stopGrace,
+        boolean proxied,
+        String redisConfig) {
+    /** The topic of all jobs. */
+    static final String TOPIC = "fault";
+
+    /** Attempts before a job is a dead letter. */
+    static final int ATTEMPTS = 3;
+
+    private static final Duration RETRY_DELAY = Duration.ofMillis(500);
+    private static final String FILE = "run.json";
+    private static final ObjectMapper MAPPER =
+            JsonMapper.builder().addModule(new JavaTimeModule()).build();
+
+    /** The short form: 2,000 jobs in 10 s, lease 2 s, dead after 1.5 s, visibility 3 s. */
+    static RunSettings shortForm() {
+        return new RunSettings(
+                false,
+                false,
+                3,
+                8,
+                8,
+                2_000,
+                Duration.ofSeconds(6),
+                Duration.ofSeconds(4),
+                Duration.ofMillis(20),
+                Duration.ofSeconds(3),
+                Duration.ofMinutes(1),
+                Duration.ofSeconds(3),
+                false,
+                "");
+    }
+
+    /** The full form: 12,000 jobs over 60 s, default times, visibility 15 s. */
+    static RunSettings fullForm() {
+        return new RunSettings(
+                true,
+                true,
+                3,
+                16,
+                8,
+                12_000,
+                Duration.ofSeconds(40),
+                Duration.ofSeconds(20),
+                Duration.ofMillis(20),
+                Duration.ofSeconds(15),
+                Duration.ofMinutes(5),
+                Duration.ofSeconds(5),
+                false,
+                "");
+    }
+
+    static RunSettings of(boolean full) {
+        return full ? fullForm() : shortForm();
+    }
+
+    RunSettings withProxies() {
+        return new RunSettings(
+                full,
+                defaultTimes,
+                nodes,
+                slots,
+                shards,
+                jobs,
+                schedule,
+                ahead,
+                work,
+                visibility,
+                handlerTimeout,
+                stopGrace,
+                true,
+                redisConfig);
+    }
+
+    /** With the product's default times of a node, and a visibility of 15 s, as in the full form. */
+    RunSettings withDefaultTimes() {
+        return new RunSettings(
+                full,
+                true,
+                nodes,
+                slots,
+                shards,
+                jobs,
+                schedule,
+                ahead,
+                work,
+                fullForm().visibility,
+                handlerTimeout,
+                stopGrace,
+                proxied,
+                redisConfig);
+    }
+
+    RunSettings withWork(Duration value) {
+        return new RunSettings(
+                full,
+                defaultTimes,
+                nodes,
+                slots,
+                shards,
+                jobs,
+                schedule,
+                ahead,
+                value,
+                visibility,
+                handlerTimeout,
+                stopGrace,
+                proxied,
+                redisConfig);
+    }
+
+    RunSettings withSlots(int value) {
+        return new RunSettings(
+                full,
+                defaultTimes,
+                nodes,
+                value,
+                shards,
+                jobs,
+                schedule,
+                ahead,
+                work,
+                visibility,
+                handlerTimeout,
+                stopGrace,
+                proxied,
+                redisConfig);
+    }
+
+    /** With so many jobs, scheduled over so long. */
+    RunSettings withLoad(int count, Duration over) {
+        return new RunSettings(
+                full,
+                defaultTimes,
+                nodes,
+                slots,
+                shards,
+                count,
+                over,
+                ahead,
+                work,
+                visibility,
+                handlerTimeout,
+                stopGrace,
+                proxied,
+                redisConfig);
+    }
+
+    RunSettings withHandlerTimeout(Duration value) {
+        return new RunSettings(
+                full,
+                defaultTimes,
+                nodes,
+                slots,
+                shards,
+                jobs,
+                schedule,
+                ahead,
+                work,
+                visibility,
+                value,
+                stopGrace,
+                proxied,
+                redisConfig);
+    }
+
+    RunSettings withRedisConfig(String lines) {
+        return new RunSettings(
+                full,
+                defaultTimes,
+                nodes,
+                slots,
+                shards,
+                jobs,
+                schedule,
+                ahead,
+                work,
+                visibility,
+                handlerTimeout,
+                stopGrace,
+                proxied,
+                lines);
+    }
+
+    /** The times of a node. */
+    WorkerSettings node() {
+        WorkerSettings node = WorkerSettings.defaults().withSlots(slots).withStopGrace(stopGrace);
+        return defaultTimes ? node : node.withLease(Duration.ofSeconds(2)).withDeadAfter(Duration.ofMillis(1500));
+    }
+
+    TopicSettings topic() {
+        return TopicSettings.defaults()
+                .withShards(shards)
+                .withVisibility(visibility)
+                .withHandlerTimeout(handlerTimeout)
+                .withRetry(RetryPolicy.fixed(RETRY_DELAY, ATTEMPTS - 1));
+    }
+
+    /** How long the work of a node that crashed may wait: what the product promises for its times, lease + 2 s. */
+    Duration takeover() {
+        return node().lease().plusSeconds(2);
+    }
+
+    /** From the first schedule call to the last due time. */
+    Duration lasts() {
+        return schedule.plus(ahead);
+    }
+
+    /** Writes them into a directory. */
+    void write(Path directory) throws IOException {
+        MAPPER.writeValue(directory.resolve(FILE).toFile(), this);
+    }
+
+    /** Reads what {@link #write} wrote. */
+    static RunSettings read(Path directory) throws IOException {
+        return MAPPER.readValue(directory.resolve(FILE).toFile(), RunSettings.class);
+    }
+}
