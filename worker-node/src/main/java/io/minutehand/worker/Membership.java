@@ -204,7 +204,36 @@ final class Membership {
         return 1;
     }
 
+    /**
+     * A node whose beats arrive while their answers are lost looks alive and does nothing. So after a gap of its own it beats again only when
+     * something was answered: until then it asks, which changes nothing.
+     */
     private void beat(long nowNs) {
+        if (!joined || nowNs - lastAnswerNs <= longestGapNs()) {
+            sendBeat(nowNs);
+            return;
+        }
+        store.description(node.id()).whenComplete(StoreCalls.guarded((heard, failure) -> {
+            if (heard != null && !leaving) {
+                sendBeat(nowNs);
+                return;
+            }
+            beating = false;
+            if (leaving) {
+                sayFarewell();
+            } else {
+                // Sooner than the next beat, which might be too late, and with a pause, since a refusal comes at once.
+                timer.setAt(time.nowNs() + settings.beat().dividedBy(4).toNanos());
+            }
+        }));
+    }
+
+    /** Two and a half beats: a single answer that is late or lost is no gap yet. */
+    private long longestGapNs() {
+        return settings.beat().multipliedBy(5).dividedBy(2).toNanos();
+    }
+
+    private void sendBeat(long nowNs) {
         NodeId beaten = node;
         store.beat(beaten.id(), !joined, version).whenComplete(StoreCalls.guarded((nodes, failure) -> {
             beating = false;
@@ -251,8 +280,7 @@ final class Membership {
     private void answered(long sentNs, Map<String, Long> scores) {
         beats++;
         long nowNs = time.nowNs();
-        long longestGapNs = settings.beat().multipliedBy(5).dividedBy(2).toNanos();
-        if (nowNs - lastAnswerNs > longestGapNs && joined) {
+        if (nowNs - lastAnswerNs > longestGapNs() && joined) {
             judgeFromNs = nowNs + settings.deadAfter().toNanos();
             log.info(
                     "membership: own gap, judging nobody for a while gap_ms={} for_ms={}",
