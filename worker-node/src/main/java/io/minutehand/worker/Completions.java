@@ -207,7 +207,7 @@ final class Completions {
 
     /** Gives a job back unrun. */
     void nack(Running running) {
-        retry(running, running.shard().clock.passedMs(), false, "");
+        retry(running, running.job().dueAt().toEpochMilli(), false, "");
     }
 
     /** Gives a job back that could not be started, to be run a little later. */

@@ -131,6 +131,9 @@ class StopIT {
             await("runs elsewhere").atMost(LONG).until(() -> jobs.counter("done") == 1);
             assertThat(after.attempts("a")).as("no attempt was counted").containsExactly(1);
             assertThat(after.of("a").get(0).delivery()).isEqualTo(1);
+            assertThat(after.of("a").get(0).dueMs())
+                    .as("due when it was, so that its lateness shows")
+                    .isEqualTo(runs.of("a").get(0).dueMs());
         }
     }
 
