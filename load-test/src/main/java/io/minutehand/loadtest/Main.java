@@ -3,6 +3,7 @@ package io.minutehand.loadtest;
 import io.minutehand.loadtest.demo.DemoCommand;
 import io.minutehand.loadtest.demo.DemoWorkerCommand;
 import io.minutehand.loadtest.fault.BenchCommand;
+import io.minutehand.loadtest.fault.FaultProducerCommand;
 import io.minutehand.loadtest.fault.FaultWorkerCommand;
 import io.minutehand.router.admin.AdminCommand;
 import picocli.CommandLine;
@@ -49,6 +50,7 @@ public final class Main implements Runnable {
                 .addSubcommand("bench", new BenchCommand())
                 .addSubcommand("admin", new AdminCommand())
                 .addSubcommand("demo-worker", new DemoWorkerCommand())
+                .addSubcommand("fault-producer", new FaultProducerCommand())
                 .addSubcommand("fault-worker", new FaultWorkerCommand());
     }
 

@@ -41,7 +41,7 @@ class MainTest {
         assertThat(commandLine.execute("--help")).isZero();
         assertThat(out.toString())
                 .contains("demo", "router", "worker", "bench", "admin")
-                .doesNotContain("demo-worker", "fault-worker");
+                .doesNotContain("demo-worker", "fault-worker", "fault-producer");
     }
 
     @Test

@@ -239,10 +239,13 @@ public final class Checker {
 
         /** A producer may repeat a call whose outcome is unknown: one acceptance is binding, whatever else was said. */
         void answer(Outcome outcome) {
+            if (outcome.ack() == Ack.ACCEPTED) {
+                // Redis may have come back empty in between: what is asked for again too late is due when it is stored.
+                answeredUs = ack == Ack.ACCEPTED ? Math.max(answeredUs, outcome.atUs()) : outcome.atUs();
+            }
             doubtful |= outcome.ack() == Ack.UNKNOWN;
             if (ack != Ack.ACCEPTED && outcome.ack() != Ack.UNKNOWN) {
                 ack = outcome.ack();
-                answeredUs = ack == Ack.ACCEPTED ? outcome.atUs() : Long.MAX_VALUE;
             }
         }
 

@@ -127,6 +127,11 @@ final class Arena implements AutoCloseable {
         return load;
     }
 
+    /** Where processes run that must not outlive this one. */
+    PrivateDirectory home() {
+        return home;
+    }
+
     Path workDir() {
         return workDir;
     }
@@ -231,7 +236,7 @@ final class Arena implements AutoCloseable {
         await(worker.name() + " to be ready", START_LIMIT, () -> isReady(worker));
     }
 
-    /** A worker that takes jobs, chosen by the dice. */
+    /** A worker that takes jobs, chosen by the dice; of those that hold buckets, if some do. */
     WorkerProcess anyWorker() {
         List<WorkerProcess> ready = fleet.ready().stream()
                 .filter(worker -> !halted.contains(worker))
@@ -239,7 +244,11 @@ final class Arena implements AutoCloseable {
         if (ready.isEmpty()) {
             throw new IllegalStateException("no worker is ready; " + states());
         }
-        return ready.get(random.nextInt(ready.size()));
+        // Who has just joined has none before the next minute: to strike it would show nothing.
+        List<WorkerProcess> atWork =
+                ready.stream().filter(worker -> worker.status().held() > 0).toList();
+        List<WorkerProcess> choice = atWork.isEmpty() ? ready : atWork;
+        return choice.get(random.nextInt(choice.size()));
     }
 
     /** Halts a worker (SIGSTOP) and says what Redis holds as handed to it and leased by it. */

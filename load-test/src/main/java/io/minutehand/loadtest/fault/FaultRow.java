@@ -25,6 +25,11 @@ interface FaultRow {
     /** Checks what this row promises beyond that nothing is lost. Called when everything has ended. */
     void judge(Judge judge);
 
+    /** Whether Redis keeps its counters: not if it comes back empty. */
+    default boolean keepsCounters() {
+        return true;
+    }
+
     /** Whether each build runs it. */
     default boolean isFast() {
         return false;

@@ -14,15 +14,26 @@ final class FaultRows {
                 new KilledWhileHeld("2", HoldPoint.HANDLER),
                 new KilledWhileHeld("3", HoldPoint.ACK),
                 new LostReplies("4", false),
+                new KilledInALoop(),
+                new ProducerKilled(),
                 new Terminated(),
                 new PausedNode(),
+                new BriefPauses(),
                 new RedisKilled(),
+                new EmptyRedis(),
+                new CutOff(),
                 new LostReplies("18", true),
+                new SlowRedis(),
                 new SlowHandlers(),
                 new Poison(),
                 new ScriptsFlushed(),
                 new MemoryFull(),
-                new TwoOwners());
+                new JoinsAndLeaves(),
+                new TwoOwners(),
+                new HugeBucket(),
+                new CallersAtOnce(),
+                new RefusedByRedis(),
+                new RandomMix());
     }
 
     static Optional<FaultRow> find(String number) {

@@ -105,6 +105,9 @@ final class FaultRun {
         }
         Judge judge = new Judge(arena, verdict, end, measured);
         judge.ledger();
+        if (row.keepsCounters()) {
+            judge.counters();
+        }
         row.judge(judge);
         RunReport report =
                 ReportWriter.report(facts(arena, seconds, undrained, cpuUs, problems), verdict, judge.failures());

@@ -112,6 +112,10 @@ final class Judge {
         atMost("seconds until the backlog was gone", DRAIN_SECONDS, measured.drainSeconds());
         equal("left at the end", 0L, end.left());
         equal("accepted, by the ledger", arena.load().offered(), verdict.total().accepted());
+    }
+
+    /** What the product has counted is what the ledger says. */
+    void counters() {
         equal("accepted, by the counters", verdict.total().accepted(), end.accepted());
         equal("done, by the counters", verdict.total().done(), end.done());
         equal("dead, by Redis", verdict.total().dead(), end.dead());

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -57,7 +58,8 @@ final class Load implements AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
-    private final Map<String, Deed.Kind> deeds = new ConcurrentHashMap<>();
+    private final Map<String, Deed> deeds = new ConcurrentHashMap<>();
+    private final Map<String, Long> dues = new ConcurrentHashMap<>();
     private final Map<Status, Long> answers = new EnumMap<>(Status.class);
     private final AtomicLong unanswered = new AtomicLong();
     private final AtomicLong accepted = new AtomicLong();
@@ -120,8 +122,14 @@ final class Load implements AutoCloseable {
         offer(id, deed, dueUs, false);
     }
 
+    /** Schedules a job once more, just as it was. From any thread. */
+    void offerAgain(String id) {
+        offer(id, Objects.requireNonNull(deeds.get(id)), Objects.requireNonNull(dues.get(id)));
+    }
+
     private void offer(String id, Deed deed, long dueUs, boolean cancel) {
-        deeds.put(id, deed.kind());
+        deeds.put(id, deed);
+        dues.put(id, dueUs);
         ledger.append(new Intent(id, RunSettings.TOPIC, dueUs, clock.nowUs()));
         unanswered.incrementAndGet();
         JobSpec<byte[]> spec = JobSpec.of(deed.payload()).id(id).at(Instant.EPOCH.plus(dueUs, ChronoUnit.MICROS));
@@ -194,6 +202,11 @@ final class Load implements AutoCloseable {
         return allCalled && unanswered.get() == 0 && cancelling.get() == 0;
     }
 
+    /** Whether every call that was made so far is answered. */
+    boolean areAllAnswered() {
+        return unanswered.get() == 0;
+    }
+
     /** When the first job is due, by the Redis clock. */
     long firstDueUs() {
         return firstDueUs;
@@ -201,7 +214,8 @@ final class Load implements AutoCloseable {
 
     /** What was to be done by a job's handler; null if there is no such job. */
     Deed.@Nullable Kind deedOf(String id) {
-        return deeds.get(id);
+        Deed deed = deeds.get(id);
+        return deed == null ? null : deed.kind();
     }
 
     /** Jobs offered so far. */
