@@ -1,5 +1,6 @@
 package io.minutehand.loadtest.fault;
 
+import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.loadtest.fleet.Fleet;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.fleet.RedisProbe;
@@ -282,6 +283,17 @@ final class Arena implements AutoCloseable {
                         + ", so halting it would show nothing; " + states());
             }
             Thread.sleep(1 + random.nextInt(40));
+        }
+    }
+
+    /** Waits until the others have found a node dead. */
+    void awaitStruckOff(String nodeId) throws InterruptedException {
+        String nodes = new Keyspace(NAMESPACE).nodes();
+        try (RedisCommands commands = commands()) {
+            await(
+                    "node " + nodeId + " to be found dead",
+                    START_LIMIT,
+                    () -> commands.text("ZSCORE", nodes, nodeId) == null);
         }
     }
 

@@ -44,6 +44,7 @@ final class PausedNode implements FaultRow {
         arena.haltAtWork(victim, LIMIT);
         // Longer than the visibility, and than the lease.
         Thread.sleep(arena.settings().full() ? 20_000 : 4_000);
+        arena.awaitStruckOff(oldId);
         long before = PopWatch.popsOf(arena, oldId);
         arena.resume(victim);
         arena.await(

@@ -56,9 +56,11 @@ final class TwoOwners implements FaultRow {
         WorkerProcess victim = arena.anyWorker();
         String oldId = String.valueOf(victim.nodeId());
         RedisProbe.Holdings holdings = arena.haltAtWork(victim, LIMIT);
+        // By then others may take its buckets at once; before, it could claim them again under the same id.
+        arena.awaitStruckOff(oldId);
         try (RedisCommands redis = arena.commands()) {
             arena.await(
-                    "others to take the buckets of " + victim.name(),
+                    "the leases of " + victim.name() + " to be gone",
                     LIMIT,
                     () -> holdings.held().stream().noneMatch(bucket -> isHeldBy(redis, bucket, oldId)));
         }
