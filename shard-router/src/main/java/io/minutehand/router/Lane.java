@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +15,6 @@ import org.jspecify.annotations.Nullable;
  * meanwhile make the next batch. All but {@link #busy} belongs to the loop.
  */
 final class Lane {
-    /** Deadlines within a batch differ by at most this: a batch is repeated until its last one, and the others wait for that. */
-    private static final long SPAN_NS = TimeUnit.MILLISECONDS.toNanos(100);
-
     /** Orders under way at once: each is a call of its own, and connections are few. */
     private static final int ORDERS = 8;
 
@@ -72,8 +68,10 @@ final class Lane {
     /**
      * Takes the next batch out of the queue: as many jobs as one write may carry, at least one if there is any. The same id comes twice in it
      * only if the second does not replace: a script cannot replace what it is just storing.
+     *
+     * @param spanNs how much the deadlines within it may differ: it is repeated until its last one, and the others wait for that
      */
-    List<WaitingJob> nextBatch() {
+    List<WaitingJob> nextBatch(long spanNs) {
         if (busy || queue.isEmpty()) {
             return List.of();
         }
@@ -84,7 +82,9 @@ final class Lane {
         while (batch.size() < Limits.BATCH_JOBS && (next = queue.peek()) != null) {
             long bodyBytes = next.job().body().length;
             if (!batch.isEmpty()
-                    && (bytes + bodyBytes > Limits.BATCH_BYTES || !near(batch.get(0), next) || repeats(ids, next))) {
+                    && (bytes + bodyBytes > Limits.BATCH_BYTES
+                            || !near(batch.get(0), next, spanNs)
+                            || repeats(ids, next))) {
                 break;
             }
             if (ids != null) {
@@ -100,8 +100,8 @@ final class Lane {
         return batch;
     }
 
-    private static boolean near(WaitingJob first, WaitingJob next) {
-        return Math.abs(next.deadlineNs() - first.deadlineNs()) <= SPAN_NS;
+    private static boolean near(WaitingJob first, WaitingJob next, long spanNs) {
+        return Math.abs(next.deadlineNs() - first.deadlineNs()) <= spanNs;
     }
 
     private static boolean repeats(@Nullable Set<String> ids, WaitingJob next) {

@@ -46,6 +46,12 @@ final class ScheduleBatcher implements RouterLoop.Duty {
     /** How often the age of clock samples is looked at. */
     private static final long CLOCKS_NS = TimeUnit.SECONDS.toNanos(5);
 
+    /**
+     * The deadlines within a batch differ by at most this part of the deadline. What gathers in a lane while a call waits for its reply must fit
+     * into few batches: each may lose its reply as well, and a lane that gathers faster than it sends answers nothing in time any more.
+     */
+    private static final int SPANS = 10;
+
     private static final long WARNING_NS = TimeUnit.SECONDS.toNanos(1);
 
     /** A tombstone must outlive the last repeat of a call by this. */
@@ -219,7 +225,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
     }
 
     private void send(Lane lane) {
-        List<WaitingJob> batch = lane.nextBatch();
+        List<WaitingJob> batch = lane.nextBatch(deadline.toNanos() / SPANS);
         if (!batch.isEmpty()) {
             List<NewJob> jobs = new ArrayList<>(batch.size());
             for (WaitingJob job : batch) {

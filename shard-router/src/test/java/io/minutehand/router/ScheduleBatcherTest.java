@@ -162,11 +162,25 @@ class ScheduleBatcherTest {
         schedule("first");
         Write first = nextWrite();
         schedule(JobSpec.of("x").id("short"), Duration.ofSeconds(5));
-        schedule(JobSpec.of("x").id("long"), Duration.ofSeconds(6));
+        schedule(JobSpec.of("x").id("long"), Duration.ofSeconds(15));
         first.end(WriteResult.Status.CREATED);
         Write second = nextWrite();
         assertThat(second.ids()).containsExactly("short");
         assertThat(second.deadlineNs() - System.nanoTime()).isLessThan(TimeUnit.SECONDS.toNanos(5));
+    }
+
+    @Test
+    void shouldSendWhatGatheredDuringALostReplyInOneBatch() {
+        begin();
+        schedule("first");
+        Write first = nextWrite();
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            ids.add("j" + i);
+            schedule(JobSpec.of(new byte[10]).id("j" + i), DEADLINE.plusMillis(100L * i));
+        }
+        first.end(WriteResult.Status.CREATED);
+        assertThat(nextWrite().ids()).isEqualTo(ids);
     }
 
     @Test
