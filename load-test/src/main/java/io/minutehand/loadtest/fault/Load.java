@@ -19,6 +19,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -60,6 +61,7 @@ final class Load implements AutoCloseable {
     });
     private final Map<String, Deed> deeds = new ConcurrentHashMap<>();
     private final Map<String, Long> dues = new ConcurrentHashMap<>();
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
     private final Map<Status, Long> answers = new EnumMap<>(Status.class);
     private final AtomicLong unanswered = new AtomicLong();
     private final AtomicLong accepted = new AtomicLong();
@@ -164,6 +166,9 @@ final class Load implements AutoCloseable {
         synchronized (answers) {
             answers.merge(status, 1L, Long::sum);
         }
+        if (ack == Ack.REFUSED) {
+            refused.add(id);
+        }
         if (ack == Ack.ACCEPTED) {
             lastAnswerNs = System.nanoTime();
             accepted.incrementAndGet();
@@ -216,6 +221,11 @@ final class Load implements AutoCloseable {
     Deed.@Nullable Kind deedOf(String id) {
         Deed deed = deeds.get(id);
         return deed == null ? null : deed.kind();
+    }
+
+    /** Whether a call for a job was ever refused. */
+    boolean wasRefused(String id) {
+        return refused.contains(id);
     }
 
     /** Jobs offered so far. */

@@ -16,6 +16,9 @@ final class Poison implements FaultRow {
     private static final Duration LIMIT = Duration.ofSeconds(120);
     private static final double GOOD_P99_MS = 2_000;
 
+    /** Until a successor works and has caught up. */
+    private static final Duration SUCCESSOR = Duration.ofSeconds(4);
+
     private final Map<String, Deed> poison = new HashMap<>();
     private final List<Long> deathsUs = new ArrayList<>();
     private final List<String> wrong = new ArrayList<>();
@@ -51,12 +54,13 @@ final class Poison implements FaultRow {
         arena.expectEnds();
         boolean full = arena.settings().full();
         long baseUs = arena.load().firstDueUs();
-        spread(arena, Deed.Kind.THROW, full ? 4 : 5, baseUs);
-        spread(arena, Deed.Kind.GARBAGE, full ? 4 : 5, baseUs);
+        spread(arena, Deed.Kind.THROW, 5, baseUs);
+        spread(arena, Deed.Kind.GARBAGE, 5, baseUs);
         spread(arena, Deed.Kind.STACK, full ? 3 : 4, baseUs);
-        spread(arena, Deed.Kind.MEMORY, full ? 3 : 3, baseUs);
+        spread(arena, Deed.Kind.MEMORY, 3, baseUs);
         spread(arena, Deed.Kind.LOOP, 2, baseUs);
-        spread(arena, Deed.Kind.HALT, full ? 4 : 1, baseUs);
+        // Each ends three processes, and a successor takes seconds to start.
+        spread(arena, Deed.Kind.HALT, full ? 2 : 1, baseUs);
         arena.await("all poison to be dead", LIMIT, () -> {
             for (WorkerProcess dead : arena.fleet().endedUnasked()) {
                 deathsUs.add(arena.clock().nowUs());
@@ -139,7 +143,7 @@ final class Poison implements FaultRow {
 
     private boolean inTakeover(Judge judge, Start start) {
         long beforeUs = 500_000;
-        long afterUs = judge.arena().settings().takeover().toMillis() * 1_000;
+        long afterUs = judge.arena().settings().takeover().plus(SUCCESSOR).toMillis() * 1_000;
         return deathsUs.stream().anyMatch(us -> start.dueUs() > us - beforeUs && start.dueUs() < us + afterUs);
     }
 }
