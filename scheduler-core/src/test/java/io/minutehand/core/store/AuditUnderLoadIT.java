@@ -102,7 +102,8 @@ class AuditUnderLoadIT {
                 SEED, damages, seen, calls.get());
 
         assertThat(damages).isGreaterThan(AUDITS / 8);
-        assertThat(seen).contains(Kind.UNLISTED_BUCKET, Kind.IN_FLIGHT_WITHOUT_RECEIPT, Kind.DEAD_WITHOUT_ENTRY);
+        // Which, the load decides, too: it may overwrite what is damaged before an audit comes by.
+        assertThat(seen).hasSizeGreaterThan(3);
         audit.deep(store.shard(), true, PATIENCE);
         ShardAudit second = audit.deep(store.shard(), false, PATIENCE);
         // An id that was stored anew after its record was taken away counts twice as accepted: only the ledger knows.
