@@ -59,7 +59,7 @@ public final class FaultWorkerCommand implements Callable<Integer> {
         Thread.currentThread().setName("status");
         RunSettings settings = RunSettings.read(workDir);
         try (LedgerWriter ledger = LedgerWriter.create(workDir, name);
-                RedisClock clock = RedisClock.watch(RedisCommands.connect(direct))) {
+                RedisClock clock = RedisClock.watch(connect())) {
             FaultHandlers handlers = new FaultHandlers(name, workDir, settings, ledger, clock);
             WorkerNode.Builder builder = WorkerNode.connect(link)
                     .namespace(namespace)
@@ -75,6 +75,20 @@ public final class FaultWorkerCommand implements Callable<Integer> {
             report(node, handlers);
         }
         return 0;
+    }
+
+    /** Connects to Redis, and again if it is down just now: a node may be added while it is. */
+    private RedisCommands connect() throws InterruptedException {
+        for (int left = STARTS * 10; ; left--) {
+            try {
+                return RedisCommands.connect(direct);
+            } catch (RuntimeException e) {
+                if (left == 0) {
+                    throw e;
+                }
+                Thread.sleep(STATUS_MS);
+            }
+        }
     }
 
     /** Starts the node, and again if Redis does not answer in time: so does whoever supervises processes. */
