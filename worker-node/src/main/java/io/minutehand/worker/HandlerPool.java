@@ -185,9 +185,9 @@ final class HandlerPool {
             stuck--;
             running.stuck = false;
         }
-        suspects.ended(running);
         freeSlot(running);
         if (running.ended) {
+            suspects.ended(running);
             return;
         }
         running.ended = true;
@@ -216,6 +216,9 @@ final class HandlerPool {
     /** Redis knows how the job ended, or has given it to another: nothing of it is left here. */
     void forget(Running running) {
         all.remove(running);
+        // Only now: were the next one to end this node, a job whose end is not stored would be taken for the culprit.
+        suspects.ended(running);
+        suspects.next();
         engine.checkStopped();
     }
 
@@ -308,7 +311,11 @@ final class HandlerPool {
 
     /** Threads that are in a handler now. */
     int running() {
-        return stuck + (int) all.stream().filter(Running::inHandler).count();
+        // A stuck one stays in the set until its outcome is stored: it counts once.
+        return stuck
+                + (int) all.stream()
+                        .filter(running -> running.inHandler() && !running.stuck)
+                        .count();
     }
 
     int stuck() {

@@ -10,7 +10,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs that were handed out before without an answer: one of them may be what ended its node, so they run one at a time.
+ * Jobs that were handed out before without an answer: one of them may be what ended its node, so they run one at a time, the next when Redis
+ * knows how the one before ended.
  *
  * <p>A node also takes them over one at a time. Each handout counts as a delivery, and too many make a dead letter: jobs that only waited here when
  * the node ended would be condemned with the one that ended it. Those that a pop brings wait in line, without a slot. Only the node's thread

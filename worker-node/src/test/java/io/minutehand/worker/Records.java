@@ -28,6 +28,14 @@ final class Records {
         edit(jobs, id, record -> Arrays.copyOf(record, bytes));
     }
 
+    /** As {@link #delivered(Jobs, String, int)}, on another server. */
+    static void delivered(RedisCommands commands, Jobs jobs, String id, int times) {
+        edit(commands, jobs, id, record -> {
+            record[DELIVERY_AT + 1] = (byte) times;
+            return record;
+        });
+    }
+
     private static void set(Jobs jobs, String id, int at, int value) {
         edit(jobs, id, record -> {
             record[at] = (byte) value;
@@ -36,10 +44,14 @@ final class Records {
     }
 
     private static void edit(Jobs jobs, String id, UnaryOperator<byte[]> change) {
+        try (RedisCommands commands = SharedRedis.get().connect()) {
+            edit(commands, jobs, id, change);
+        }
+    }
+
+    private static void edit(RedisCommands commands, Jobs jobs, String id, UnaryOperator<byte[]> change) {
         String member = ShardMap.memberOf(id);
         String key = jobs.connection().keys().records(jobs.shardOf(id), member);
-        try (RedisCommands commands = SharedRedis.get().connect()) {
-            commands.call("HSET", key, member, change.apply((byte[]) commands.call("HGET", key, member)));
-        }
+        commands.call("HSET", key, member, change.apply((byte[]) commands.call("HGET", key, member)));
     }
 }
