@@ -58,6 +58,7 @@ class ReadmeSettingsTest {
                 text(worker.lease()) + " / " + text(worker.renew()) + " / " + text(worker.beat()) + " / "
                         + text(worker.deadAfter()));
         defaults.put("claim ahead", text(worker.claimAhead()));
+        defaults.put("check of each shard's ledger", text(worker.ledgerCheck()));
         defaults.put("stop grace", text(worker.stopGrace()));
         assertThat(RouterDefaults.onFull()).isEqualTo(OnFull.BLOCK);
         defaults.put(
