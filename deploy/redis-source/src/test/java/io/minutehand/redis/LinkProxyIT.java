@@ -178,7 +178,8 @@ class LinkProxyIT {
             proxy.refuse();
             assertThatThrownBy(() -> client(LIMIT))
                     .isInstanceOf(UncheckedIOException.class)
-                    .hasMessageContaining("refused");
+                    // One that was in the queue when the door closed is reset.
+                    .hasMessageMatching(".*(refused|reset).*");
             assertThat(client.call("PING")).isEqualTo("PONG");
 
             proxy.admit();
