@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +29,7 @@ public final class RedisServer implements RedisInstance {
     private static final String HOST = "127.0.0.1";
     private static final String CONFIG_FILE = "redis.conf";
     private static final String LOG_FILE = "redis.log";
+    private static final String CLOCK_FILE = "clock";
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
     private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(2);
     private static final int PORT_TRIES = 5;
@@ -47,6 +49,7 @@ public final class RedisServer implements RedisInstance {
     private final int port;
     private final int busPort;
     private final String password;
+    private final @Nullable SteppedClock clock;
     private Process process;
 
     private RedisServer(RedisBinary binary, Role role, RedisSettings settings, PrivateDirectory directory)
@@ -57,6 +60,7 @@ public final class RedisServer implements RedisInstance {
         this.port = FreePorts.next();
         this.busPort = role == Role.CLUSTER_NODE ? FreePorts.next() : 0;
         this.password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
+        this.clock = settings.steppedClock() ? steppedClock() : null;
         writeConfig(settings);
         this.process = launch();
     }
@@ -194,6 +198,19 @@ public final class RedisServer implements RedisInstance {
         signal("CONT");
     }
 
+    /**
+     * Steps the server's clock: from now on it differs from the machine's by so much, whole seconds.
+     *
+     * @throws IllegalStateException if the server was not started with {@link RedisSettings#withSteppedClock}
+     */
+    public void setClock(Duration offset) {
+        if (clock == null) {
+            throw new IllegalStateException(
+                    "The clock of " + describe() + " cannot be set: start it withSteppedClock()");
+        }
+        clock.set(offset);
+    }
+
     /** Kills the process and deletes its directory. Calling it again does nothing. */
     @Override
     public synchronized void close() {
@@ -224,15 +241,28 @@ public final class RedisServer implements RedisInstance {
         Files.write(file, config, StandardCharsets.UTF_8);
     }
 
+    private SteppedClock steppedClock() {
+        if (binary.kind() == RedisSourceKind.EMBEDDED) {
+            throw new IllegalStateException(
+                    "The clock of " + binary.describe() + " cannot be set, for nothing can stand"
+                            + " between it and its own C library; install a redis-server");
+        }
+        return SteppedClock.create(directory.path().resolve(CLOCK_FILE));
+    }
+
     private Process launch() {
         List<String> command = new ArrayList<>(List.of(binary.executable().toString(), CONFIG_FILE));
         if (role == Role.SENTINEL) {
             command.add("--sentinel");
         }
-        return directory.start(new ProcessBuilder(command)
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(
-                        directory.path().resolve(LOG_FILE).toFile())));
+                        directory.path().resolve(LOG_FILE).toFile()));
+        if (clock != null) {
+            builder.environment().putAll(clock.environment());
+        }
+        return directory.start(builder);
     }
 
     private void awaitAnswer() {

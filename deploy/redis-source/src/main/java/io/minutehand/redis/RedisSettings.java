@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param appendOnly   true writes an append-only file, so that data survives a restart
  * @param debugCommand true allows {@code DEBUG} (for example {@code DEBUG SLEEP})
  * @param password     the password, or null for a random one
+ * @param steppedClock true lets {@link RedisServer#setClock} set its clock; needs libfaketime
  * @param lines        more lines of redis.conf, applied last
  */
 public record RedisSettings(
-        boolean appendOnly, boolean debugCommand, @Nullable String password, List<String> lines) {
+        boolean appendOnly, boolean debugCommand, @Nullable String password, boolean steppedClock, List<String> lines) {
 
     /**
      * Checks and copies.
@@ -35,29 +36,34 @@ public record RedisSettings(
 
     /** No append-only file, no DEBUG, a random password. */
     public static RedisSettings defaults() {
-        return new RedisSettings(false, false, null, List.of());
+        return new RedisSettings(false, false, null, false, List.of());
     }
 
     /** With an append-only file, written through at every reply as far as the operating system, synced every second. */
     public RedisSettings withAppendOnly() {
-        return new RedisSettings(true, debugCommand, password, lines);
+        return new RedisSettings(true, debugCommand, password, steppedClock, lines);
     }
 
     /** With the DEBUG command allowed. */
     public RedisSettings withDebugCommand() {
-        return new RedisSettings(appendOnly, true, password, lines);
+        return new RedisSettings(appendOnly, true, password, steppedClock, lines);
     }
 
     /** With this password: letters, digits and {@code . _ ~ -} only. */
     public RedisSettings withPassword(String value) {
-        return new RedisSettings(appendOnly, debugCommand, value, lines);
+        return new RedisSettings(appendOnly, debugCommand, value, steppedClock, lines);
+    }
+
+    /** With a clock that can be set, see {@link RedisServer#setClock}; starting it needs libfaketime on this machine. */
+    public RedisSettings withSteppedClock() {
+        return new RedisSettings(appendOnly, debugCommand, password, true, lines);
     }
 
     /** With these lines added, such as {@code maxmemory 10mb}. */
     public RedisSettings with(String... more) {
         List<String> all = new ArrayList<>(lines);
         all.addAll(List.of(more));
-        return new RedisSettings(appendOnly, debugCommand, password, all);
+        return new RedisSettings(appendOnly, debugCommand, password, steppedClock, all);
     }
 
     /** The lines of redis.conf that do not depend on port and role. */

@@ -10,6 +10,7 @@ import io.minutehand.worker.WorkerSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * What a run is set to, in the processes of the harness and of the workers alike: the file carries it over. Immutable.
@@ -102,131 +103,88 @@ record RunSettings(
     }
 
     RunSettings withProxies() {
-        return new RunSettings(
-                full,
-                defaultTimes,
-                nodes,
-                slots,
-                shards,
-                jobs,
-                schedule,
-                ahead,
-                work,
-                visibility,
-                handlerTimeout,
-                stopGrace,
-                true,
-                redisConfig);
+        return changed(draft -> draft.proxied = true);
     }
 
     /** With the product's default times of a node, and a visibility of 15 s, as in the full form. */
     RunSettings withDefaultTimes() {
-        return new RunSettings(
-                full,
-                true,
-                nodes,
-                slots,
-                shards,
-                jobs,
-                schedule,
-                ahead,
-                work,
-                fullForm().visibility,
-                handlerTimeout,
-                stopGrace,
-                proxied,
-                redisConfig);
+        return changed(draft -> {
+            draft.defaultTimes = true;
+            draft.visibility = fullForm().visibility;
+        });
     }
 
     RunSettings withWork(Duration value) {
-        return new RunSettings(
-                full,
-                defaultTimes,
-                nodes,
-                slots,
-                shards,
-                jobs,
-                schedule,
-                ahead,
-                value,
-                visibility,
-                handlerTimeout,
-                stopGrace,
-                proxied,
-                redisConfig);
+        return changed(draft -> draft.work = value);
     }
 
     RunSettings withSlots(int value) {
-        return new RunSettings(
-                full,
-                defaultTimes,
-                nodes,
-                value,
-                shards,
-                jobs,
-                schedule,
-                ahead,
-                work,
-                visibility,
-                handlerTimeout,
-                stopGrace,
-                proxied,
-                redisConfig);
+        return changed(draft -> draft.slots = value);
     }
 
     /** With so many jobs, scheduled over so long. */
     RunSettings withLoad(int count, Duration over) {
-        return new RunSettings(
-                full,
-                defaultTimes,
-                nodes,
-                slots,
-                shards,
-                count,
-                over,
-                ahead,
-                work,
-                visibility,
-                handlerTimeout,
-                stopGrace,
-                proxied,
-                redisConfig);
+        return changed(draft -> {
+            draft.jobs = count;
+            draft.schedule = over;
+        });
     }
 
     RunSettings withHandlerTimeout(Duration value) {
-        return new RunSettings(
-                full,
-                defaultTimes,
-                nodes,
-                slots,
-                shards,
-                jobs,
-                schedule,
-                ahead,
-                work,
-                visibility,
-                value,
-                stopGrace,
-                proxied,
-                redisConfig);
+        return changed(draft -> draft.handlerTimeout = value);
     }
 
     RunSettings withRedisConfig(String lines) {
-        return new RunSettings(
-                full,
-                defaultTimes,
-                nodes,
-                slots,
-                shards,
-                jobs,
-                schedule,
-                ahead,
-                work,
-                visibility,
-                handlerTimeout,
-                stopGrace,
-                proxied,
-                lines);
+        return changed(draft -> draft.redisConfig = lines);
+    }
+
+    private RunSettings changed(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.settings(this);
+    }
+
+    /** What rows change, open to be changed. */
+    private static final class Draft {
+        boolean defaultTimes;
+        int slots;
+        int jobs;
+        Duration schedule;
+        Duration work;
+        Duration visibility;
+        Duration handlerTimeout;
+        boolean proxied;
+        String redisConfig;
+
+        Draft(RunSettings from) {
+            defaultTimes = from.defaultTimes;
+            slots = from.slots;
+            jobs = from.jobs;
+            schedule = from.schedule;
+            work = from.work;
+            visibility = from.visibility;
+            handlerTimeout = from.handlerTimeout;
+            proxied = from.proxied;
+            redisConfig = from.redisConfig;
+        }
+
+        RunSettings settings(RunSettings rest) {
+            return new RunSettings(
+                    rest.full,
+                    defaultTimes,
+                    rest.nodes,
+                    slots,
+                    rest.shards,
+                    jobs,
+                    schedule,
+                    rest.ahead,
+                    work,
+                    visibility,
+                    handlerTimeout,
+                    rest.stopGrace,
+                    proxied,
+                    redisConfig);
+        }
     }
 
     /** The times of a node. */
