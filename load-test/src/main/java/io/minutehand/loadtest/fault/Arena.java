@@ -13,11 +13,13 @@ import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.redis.RedisSettings;
+import io.minutehand.redis.SteppedClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -41,6 +43,9 @@ final class Arena implements AutoCloseable {
     /** After a halt, until what the worker had sent before is in Redis, ms. */
     private static final long SETTLE_MS = 5;
 
+    /** After a halt, until what the worker had sent before is certainly in Redis, ms. */
+    private static final long SENT_MS = 300;
+
     private final RunSettings settings;
     private final Random random;
     private final PrivateDirectory home;
@@ -50,6 +55,7 @@ final class Arena implements AutoCloseable {
     private final RedisClock clock;
     private final Fleet fleet;
     private final Map<String, LinkProxy> links = new ConcurrentHashMap<>();
+    private final Map<String, SteppedClock> clocks = new ConcurrentHashMap<>();
     private final Load load;
     private final Set<WorkerProcess> halted = ConcurrentHashMap.newKeySet();
     private final List<Kill> kills = new CopyOnWriteArrayList<>();
@@ -74,11 +80,7 @@ final class Arena implements AutoCloseable {
                         "fault-worker",
                         128,
                         name -> List.of("--name", name, "--namespace", NAMESPACE, "--work-dir", workDir.toString()),
-                        name -> Map.of(
-                                FaultWorkerCommand.DIRECT_VARIABLE,
-                                redis.uri(),
-                                FaultWorkerCommand.LINK_VARIABLE,
-                                uriOf(name))));
+                        this::environmentOf));
         this.load = new Load(settings, seed, uriOf(ROUTER), ledger, clock);
     }
 
@@ -88,6 +90,9 @@ final class Arena implements AutoCloseable {
         RedisServer redis = null;
         try {
             RedisSettings setup = RedisSettings.defaults().withAppendOnly().withDebugCommand();
+            if (settings.clocks() == RunSettings.Clocks.OF_REDIS) {
+                setup = setup.withSteppedClock();
+            }
             redis = RedisServer.start(setup.with(settings.redisConfig().lines().toArray(String[]::new)));
             return new Arena(settings, seed, home, redis);
         } catch (IOException | RuntimeException e) {
@@ -97,6 +102,20 @@ final class Arena implements AutoCloseable {
             home.close();
             throw e;
         }
+    }
+
+    private Map<String, String> environmentOf(String worker) {
+        Map<String, String> environment = new HashMap<>(Map.of(
+                FaultWorkerCommand.DIRECT_VARIABLE, redis.uri(), FaultWorkerCommand.LINK_VARIABLE, uriOf(worker)));
+        if (settings.clocks() == RunSettings.Clocks.OF_WORKERS) {
+            environment.putAll(clockOf(worker).environment());
+        }
+        return environment;
+    }
+
+    /** The wall clock of a worker, which may not have started; only if the run sets them. */
+    SteppedClock clockOf(String worker) {
+        return clocks.computeIfAbsent(worker, name -> SteppedClock.create(workDir.resolve(name + ".clock")));
     }
 
     private String uriOf(String link) {
@@ -268,14 +287,23 @@ final class Arena implements AutoCloseable {
         }
     }
 
-    /** Halts a worker when it has leases and jobs in flight, which are counted as exposed; waits for such a moment. */
+    /**
+     * Halts a worker when it has leases and jobs in flight, which are counted as exposed; waits for such a moment. What
+     * it had sent before has been executed then: the jobs are still in flight a good while after it was halted.
+     */
     RedisProbe.Holdings haltAtWork(WorkerProcess worker, Duration limit) throws IOException, InterruptedException {
         long deadlineNs = System.nanoTime() + limit.toNanos();
         while (true) {
             RedisProbe.Holdings holdings = halt(worker);
             if (holdings.inFlight() > 0 && !holdings.held().isEmpty()) {
-                expose(holdings.inFlight());
-                return holdings;
+                Thread.sleep(SENT_MS);
+                try (RedisProbe probe = probe()) {
+                    holdings = probe.holdings(String.valueOf(worker.nodeId()));
+                }
+                if (holdings.inFlight() > 0) {
+                    expose(holdings.inFlight());
+                    return holdings;
+                }
             }
             resume(worker);
             if (System.nanoTime() - deadlineNs > 0) {

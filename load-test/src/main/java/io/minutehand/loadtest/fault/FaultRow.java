@@ -1,5 +1,7 @@
 package io.minutehand.loadtest.fault;
 
+import java.time.Duration;
+
 /**
  * One row of the matrix: what is set up, what is broken, what must hold. Rows are told apart by their number; a row has
  * no state between runs except what its script learns for its checks.
@@ -28,6 +30,16 @@ interface FaultRow {
     /** Whether Redis keeps its counters: not if it comes back empty. */
     default boolean keepsCounters() {
         return true;
+    }
+
+    /** Whether times that were noted can be compared: not if the clock by which all is judged was set meanwhile. */
+    default boolean keepsTime() {
+        return true;
+    }
+
+    /** How long the backlog may take to go, from the healing or the last due time. */
+    default Duration drains() {
+        return Duration.ofSeconds(60);
     }
 
     /** Whether each build runs it. */

@@ -12,6 +12,7 @@ import io.minutehand.loadtest.report.RunReport;
 import io.minutehand.redis.RedisCommands;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,6 @@ import java.util.function.Consumer;
 
 /** One run of one row: set up, break things under load, heal, drain, judge. */
 final class FaultRun {
-    private static final long DRAIN_LIMIT_NS = 60_000_000_000L;
     private static final long LOOK_MS = 50;
 
     private final FaultRow row;
@@ -80,8 +80,8 @@ final class FaultRun {
             arena.heal();
             long healedNs = System.nanoTime();
             awaitLoad(arena);
-            undrained = drain(arena);
-            // The backlog has a minute from the healing, or from the last due time if that is later.
+            undrained = drain(arena, row.drains());
+            // The backlog has its time from the healing, or from the last due time if that is later.
             long dueNs = arena.clock().nanoTimeAt(arena.load().firstDueUs())
                     + arena.settings().lasts().toNanos();
             drainSeconds = Math.max(0, System.nanoTime() - Math.max(healedNs, dueNs)) / 1e9;
@@ -104,7 +104,7 @@ final class FaultRun {
             end = EndState.read(redis, arena.settings());
         }
         Judge judge = new Judge(arena, verdict, end, measured);
-        judge.ledger();
+        judge.ledger(row);
         if (row.keepsCounters()) {
             judge.counters();
         }
@@ -134,8 +134,8 @@ final class FaultRun {
         arena.untilLoad(1);
     }
 
-    private static long drain(Arena arena) throws InterruptedException {
-        long deadlineNs = System.nanoTime() + DRAIN_LIMIT_NS;
+    private static long drain(Arena arena, Duration limit) throws InterruptedException {
+        long deadlineNs = System.nanoTime() + limit.toNanos();
         try (RedisProbe probe = arena.probe()) {
             long undrained = probe.undrained();
             while (undrained > 0 && System.nanoTime() - deadlineNs < 0) {

@@ -121,8 +121,10 @@ final class Poison implements FaultRow {
                 judge.punctuality()
                         .of(start -> isGood(judge, start) && !inTakeover(judge, start))
                         .p99());
-        // Whatever ran beside a job that ended its process runs again.
-        judge.duplicatesAtMost((long) deathsUs.size() * judge.arena().settings().slots());
+        // Whatever ran beside a job that ended its process runs again, and so does what had ended in the round trip
+        // that
+        // its acknowledgement takes: no more than fills the slots once.
+        judge.duplicatesAtMost(2L * deathsUs.size() * judge.arena().settings().slots());
     }
 
     private static List<String> goodDead(Judge judge) {
@@ -142,6 +144,10 @@ final class Poison implements FaultRow {
     }
 
     private boolean inTakeover(Judge judge, Start start) {
+        if (start.delivery() > 1) {
+            // A node that died had it.
+            return true;
+        }
         long beforeUs = 500_000;
         long afterUs = judge.arena().settings().takeover().plus(SUCCESSOR).toMillis() * 1_000;
         return deathsUs.stream().anyMatch(us -> start.dueUs() > us - beforeUs && start.dueUs() < us + afterUs);

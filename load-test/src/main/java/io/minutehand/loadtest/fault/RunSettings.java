@@ -28,6 +28,7 @@ import java.util.function.Consumer;
  * @param handlerTimeout of the topic
  * @param stopGrace of a node
  * @param proxied whether a proxy stands before Redis on each link
+ * @param clocks whose clocks are wrong
  * @param redisConfig more lines of redis.conf, each ended by a line break
  */
 @JsonAutoDetect(
@@ -48,7 +49,15 @@ record RunSettings(
         Duration handlerTimeout,
         Duration stopGrace,
         boolean proxied,
+        Clocks clocks,
         String redisConfig) {
+    /** Whose wall clocks can be set in a run. */
+    enum Clocks {
+        ALL_TRUE,
+        OF_WORKERS,
+        OF_REDIS
+    }
+
     /** The topic of all jobs. */
     static final String TOPIC = "fault";
 
@@ -76,6 +85,7 @@ record RunSettings(
                 Duration.ofMinutes(1),
                 Duration.ofSeconds(3),
                 false,
+                Clocks.ALL_TRUE,
                 "");
     }
 
@@ -95,6 +105,7 @@ record RunSettings(
                 Duration.ofMinutes(5),
                 Duration.ofSeconds(5),
                 false,
+                Clocks.ALL_TRUE,
                 "");
     }
 
@@ -134,6 +145,10 @@ record RunSettings(
         return changed(draft -> draft.handlerTimeout = value);
     }
 
+    RunSettings withClocks(Clocks value) {
+        return changed(draft -> draft.clocks = value);
+    }
+
     RunSettings withRedisConfig(String lines) {
         return changed(draft -> draft.redisConfig = lines);
     }
@@ -154,6 +169,7 @@ record RunSettings(
         Duration visibility;
         Duration handlerTimeout;
         boolean proxied;
+        Clocks clocks;
         String redisConfig;
 
         Draft(RunSettings from) {
@@ -165,6 +181,7 @@ record RunSettings(
             visibility = from.visibility;
             handlerTimeout = from.handlerTimeout;
             proxied = from.proxied;
+            clocks = from.clocks;
             redisConfig = from.redisConfig;
         }
 
@@ -183,6 +200,7 @@ record RunSettings(
                     handlerTimeout,
                     rest.stopGrace,
                     proxied,
+                    clocks,
                     redisConfig);
         }
     }

@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
+import org.redisson.client.RedisLoadingException;
 import org.redisson.client.RedisTimeoutException;
 
 /** Says why a connection did not come about: what was tried, for how long, what happened, and where to look in that case. Stateless. */
@@ -28,10 +29,10 @@ final class ConnectFailures {
                 failure);
     }
 
-    /** Whether the server could be reached but a reply did not come in time, so that another try may do better. */
-    static boolean isLateReply(Throwable failure) {
+    /** Whether the server could be reached but did not reply in time or is loading its data, so that another try may do better. */
+    static boolean mayPass(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RedisTimeoutException) {
+            if (cause instanceof RedisTimeoutException || cause instanceof RedisLoadingException) {
                 return true;
             }
         }
@@ -76,6 +77,9 @@ final class ConnectFailures {
         }
         if (message.startsWith("NOPERM")) {
             return "the login is right, but the user's ACL lacks this command, key or channel; the README names all that it needs";
+        }
+        if (cause instanceof RedisLoadingException) {
+            return "the server is reading its data after a start: try again when it has";
         }
         if (message.contains("cluster support disabled")) {
             return "this is a single server: its URI begins with redis://";

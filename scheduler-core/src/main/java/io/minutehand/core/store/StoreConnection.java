@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BinaryOperator;
 import org.redisson.Redisson;
 import org.redisson.api.RScript;
@@ -44,6 +45,7 @@ public final class StoreConnection implements AutoCloseable {
     private static final int CHANNELS_PER_CONNECTION = 1000;
     private static final int CONNECT_TIMEOUT_MS = 3000;
     private static final long CONNECT_PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long CONNECT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long CLUSTER_SCAN_MS = 1000;
     private static final long PING_MS = 5000;
 
@@ -155,10 +157,11 @@ public final class StoreConnection implements AutoCloseable {
             } catch (RuntimeException failure) {
                 long elapsedNs = System.nanoTime() - beganNs;
                 // A process that has just started, on a busy machine, may take longer to read a reply than it waits for
-                // one.
-                if (!ConnectFailures.isLateReply(failure) || elapsedNs > CONNECT_PATIENCE_NS) {
+                // one; a server that has just started reads its data first.
+                if (!ConnectFailures.mayPass(failure) || elapsedNs > CONNECT_PATIENCE_NS) {
                     throw ConnectFailures.refused(description, tls, elapsedNs, failure);
                 }
+                LockSupport.parkNanos(CONNECT_PAUSE_NS);
             }
         }
     }

@@ -2,11 +2,14 @@ package io.minutehand.core.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.minutehand.redis.RedisBinary;
 import io.minutehand.redis.RedisCommands;
+import io.minutehand.redis.RedisReplyException;
 import io.minutehand.redis.RedisServer;
+import io.minutehand.redis.RedisSettings;
 import io.minutehand.redis.RedisTls;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -76,6 +79,40 @@ class ConnectFailuresIT {
             assertThat(resuming).as("not before it could be").isTrue();
         } finally {
             resumed.join();
+        }
+    }
+
+    @Test
+    void shouldWaitForAServerThatLoadsItsData() {
+        // Half a millisecond a key, and a look at connections every few keys, as a server with millions would.
+        RedisSettings slow = RedisSettings.defaults()
+                .withAppendOnly()
+                .with("key-load-delay 500", "loading-process-events-interval-bytes 1024");
+        try (RedisServer loading = RedisServer.start(slow)) {
+            try (RedisCommands redis = loading.connect()) {
+                redis.call("EVAL", "for i = 1, 3000 do redis.call('SET', 'key' .. i, i) end", 0);
+                redis.call("BGREWRITEAOF");
+                await().until(() -> "0".equals(redis.info("persistence").get("aof_rewrite_in_progress"))
+                        && "0".equals(redis.info("persistence").get("aof_rewrite_scheduled")));
+            }
+            CompletableFuture<Void> restarted = CompletableFuture.runAsync(loading::restart);
+            await().until(() -> saysLoading(loading));
+            try (StoreConnection connection = StoreConnection.open(RedisOptions.of(loading.uri()))) {
+                assertThat(connection.clientId()).isNotEmpty();
+            } finally {
+                restarted.join();
+            }
+        }
+    }
+
+    private static boolean saysLoading(RedisServer server) {
+        try (RedisCommands redis = server.connect()) {
+            redis.call("PING");
+            return false;
+        } catch (RedisReplyException e) {
+            return "LOADING".equals(e.code());
+        } catch (RuntimeException notYetUp) {
+            return false;
         }
     }
 
