@@ -199,7 +199,7 @@ public final class RedisServer implements RedisInstance {
     }
 
     /**
-     * Steps the server's clock: from now on it differs from the machine's by so much, whole seconds.
+     * Steps the server's clock: within a second it differs from the machine's by so much, whole seconds.
      *
      * @throws IllegalStateException if the server was not started with {@link RedisSettings#withSteppedClock}
      */

@@ -77,8 +77,10 @@ public final class SteppedClock {
                 preload,
                 "FAKETIME_TIMESTAMP_FILE",
                 file.toString(),
-                // Else it looks into the file each ten seconds only.
-                "FAKETIME_NO_CACHE",
+                // Else it looks into the file each ten seconds only; at each look at the clock would be the whole work
+                // of a
+                // JVM, which looks thousands of times a second.
+                "FAKETIME_CACHE_DURATION",
                 "1",
                 "FAKETIME_DONT_FAKE_MONOTONIC",
                 "1",
@@ -87,7 +89,10 @@ public final class SteppedClock {
                 "1");
     }
 
-    /** Sets the clock: from now on it differs from the machine's by so much, forward if positive; whole seconds. */
+    /**
+     * Sets the clock: within a second it differs from the machine's by so much, forward if positive; whole seconds. A
+     * process that rarely looks at its clock may have one more look at the old time.
+     */
     public void set(Duration offset) {
         try {
             Path next = file.resolveSibling(file.getFileName() + ".next");

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -58,6 +59,19 @@ public final class FaultCommand implements Callable<Integer> {
     @Option(names = "--seed", description = "Seed of load and faults; a new one each time unless given.")
     private @Nullable Long seed;
 
+    @Option(
+            names = "--times",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Run each row so often, with the seeds that follow --seed.")
+    private int times;
+
+    @Option(
+            names = "--minutes",
+            paramLabel = "M",
+            description = "Schedule jobs for so long, at the rate of the row, and break things as long.")
+    private @Nullable Integer minutes;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write the report of the row there.")
     private @Nullable Path json;
 
@@ -88,11 +102,17 @@ public final class FaultCommand implements Callable<Integer> {
         LogFile.use(log);
         int status = ExitCode.OK;
         for (FaultRow row : rows) {
-            if (all && results != null && Files.exists(fileOf(results, row))) {
-                out.println("row " + row.number() + " was run before: " + fileOf(results, row));
+            if (all && results != null && Files.exists(fileOf(results, row, seed))) {
+                out.println("row " + row.number() + " was run before: " + fileOf(results, row, seed));
                 continue;
             }
-            status = Math.max(status, run(row, out));
+            long first = seed == null ? new Random().nextInt(Integer.MAX_VALUE) : seed;
+            status = Math.max(status, run(row, first, out));
+            for (int i = 1; i < times; i++) {
+                // A row keeps what its script learned.
+                FaultRow anew = FaultRows.find(row.number()).orElseThrow();
+                status = Math.max(status, run(anew, first + i, out));
+            }
         }
         if (report != null && results != null) {
             FaultTable.of(results).write(report);
@@ -102,13 +122,16 @@ public final class FaultCommand implements Callable<Integer> {
         return status;
     }
 
-    private int run(FaultRow row, PrintWriter out) throws IOException {
-        long dice = seed == null ? new Random().nextInt(Integer.MAX_VALUE) : seed;
+    private int run(FaultRow row, long dice, PrintWriter out) throws IOException {
+        RunSettings settings = row.settings(full);
+        if (minutes != null) {
+            settings = settings.withSchedule(Duration.ofMinutes(minutes));
+        }
         out.println("row " + row.number() + ": " + row.fault() + ", seed " + dice);
         out.flush();
         FaultReport result;
         try {
-            result = new FaultRun(row, full, dice).run();
+            result = new FaultRun(row, settings, dice).run();
         } catch (Exception e) {
             out.println("NOT RUN: " + e.getMessage());
             out.flush();
@@ -120,18 +143,26 @@ public final class FaultCommand implements Callable<Integer> {
             result.write(json);
         }
         if (results != null) {
-            result.write(fileOf(results, row));
+            result.write(fileOf(results, row, dice));
         }
         return result.exitStatus();
     }
 
-    private Path fileOf(Path directory, FaultRow row) {
-        return directory.resolve("row-" + row.number() + (full ? "-full" : "-short") + ".json");
+    private Path fileOf(Path directory, FaultRow row, @Nullable Long dice) {
+        return directory.resolve("row-" + row.number() + (full ? "-full" : "-short")
+                + (minutes == null ? "" : "-" + minutes + "-minutes")
+                + (times == 1 ? "" : "-seed-" + dice) + ".json");
     }
 
     private List<FaultRow> chosen() {
         if (report != null && results == null) {
             throw refused("--report makes its table of the directory that --results names; give it too");
+        }
+        if (times < 1 || (minutes != null && minutes < 1)) {
+            throw refused("--times and --minutes are 1 or more");
+        }
+        if (times > 1 && (json != null || all)) {
+            throw refused("--times makes several reports of a row; it goes with numbers of rows and --results");
         }
         if (all) {
             if (!numbers.isEmpty() || json != null) {

@@ -48,11 +48,6 @@ record FaultReport(
         return run.passed();
     }
 
-    /** Whether nothing was lost, early or run when it should not, by the ledger, and counters and sets agreed all the time. */
-    boolean ledgerHolds() {
-        return checks.stream().filter(Judge.Check::ofLedger).allMatch(Judge.Check::ok);
-    }
-
     /** The exit status that belongs to it: 0 only if everything that the row promises holds. */
     int exitStatus() {
         return run.exitStatus();

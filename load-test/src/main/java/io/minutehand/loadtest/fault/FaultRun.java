@@ -25,12 +25,16 @@ final class FaultRun {
     private static final long LOOK_MS = 50;
 
     private final FaultRow row;
-    private final boolean full;
+    private final RunSettings settings;
     private final long seed;
     private final Consumer<Path> beforeJudging;
 
     FaultRun(FaultRow row, boolean full, long seed) {
-        this(row, full, seed, directory -> {});
+        this(row, row.settings(full), seed);
+    }
+
+    FaultRun(FaultRow row, RunSettings settings, long seed) {
+        this(row, settings, seed, directory -> {});
     }
 
     /**
@@ -38,9 +42,9 @@ final class FaultRun {
      *
      * @param beforeJudging gets the directory with the ledger, when everything in it is written: tests tamper with it
      */
-    FaultRun(FaultRow row, boolean full, long seed, Consumer<Path> beforeJudging) {
+    FaultRun(FaultRow row, RunSettings settings, long seed, Consumer<Path> beforeJudging) {
         this.row = row;
-        this.full = full;
+        this.settings = settings;
         this.seed = seed;
         this.beforeJudging = beforeJudging;
     }
@@ -52,7 +56,7 @@ final class FaultRun {
      *     evidence is
      */
     FaultReport run() throws Exception {
-        try (Arena arena = Arena.open(row.settings(full), seed)) {
+        try (Arena arena = Arena.open(settings, seed)) {
             try {
                 return run(arena);
             } catch (Exception e) {
@@ -115,7 +119,7 @@ final class FaultRun {
         return new FaultReport(
                 row.number(),
                 row.fault(),
-                full ? "full" : "short",
+                settings.full() ? "full" : "short",
                 seed,
                 began.toString(),
                 row.passLine(),

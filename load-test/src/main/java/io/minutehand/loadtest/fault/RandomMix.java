@@ -69,7 +69,7 @@ final class RandomMix implements FaultRow {
             }
             rounds++;
             while (arena.fleet().workers().stream()
-                            .filter(WorkerProcess::isAlive)
+                            .filter(worker -> worker.isAlive() && !worker.wasToldToEnd())
                             .count()
                     < arena.settings().nodes()) {
                 arena.addWorker();

@@ -141,6 +141,11 @@ record RunSettings(
         });
     }
 
+    /** With the same rate for so long. */
+    RunSettings withSchedule(Duration value) {
+        return withLoad((int) (jobs * (double) value.toNanos() / schedule.toNanos()), value);
+    }
+
     RunSettings withHandlerTimeout(Duration value) {
         return changed(draft -> draft.handlerTimeout = value);
     }

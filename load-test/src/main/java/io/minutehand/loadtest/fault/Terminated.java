@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -12,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Row 7: nodes are asked to stop (SIGTERM) under load, one after the other, and others take their place. */
 final class Terminated implements FaultRow {
+    private static final int FULL = 50;
+    private static final int SHORT = 3;
+
     private final List<String> failures = new ArrayList<>();
     private int times;
     private long longestMs;
@@ -38,8 +42,14 @@ final class Terminated implements FaultRow {
     }
 
     @Override
+    public RunSettings settings(boolean full) {
+        // Each has a successor that takes seconds to start: fifty take minutes.
+        return full ? RunSettings.of(true).withLoad(60_000, Duration.ofMinutes(10)) : RunSettings.of(false);
+    }
+
+    @Override
     public void strike(Arena arena) throws Exception {
-        int wanted = arena.settings().full() ? 10 : 3;
+        int wanted = arena.settings().full() ? FULL : SHORT;
         long patienceMs = arena.settings().stopGrace().toMillis() + 10_000;
         for (int i = 0; i < wanted; i++) {
             arena.untilLoadBetween(0.1 + 0.8 * i / wanted, 0.1 + 0.8 * (i + 0.5) / wanted);
@@ -66,7 +76,7 @@ final class Terminated implements FaultRow {
     @Override
     public void judge(Judge judge) {
         RunSettings settings = judge.arena().settings();
-        judge.atLeast("nodes that were stopped", settings.full() ? 10 : 3, times);
+        judge.atLeast("nodes that were stopped", settings.full() ? FULL : SHORT, times);
         judge.none("stops that failed", failures);
         judge.atMost("longest stop ms", settings.stopGrace().toMillis() + 2_000, longestMs);
         judge.duplicatesAtMost(0);

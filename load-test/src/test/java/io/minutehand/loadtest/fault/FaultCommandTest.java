@@ -30,7 +30,9 @@ class FaultCommandTest {
         "99, There is no row 99",
         "1 2 --json x.json, --json takes the report of one row",
         "--all 1, --all runs all rows",
-        "--report x.md, --results"
+        "--report x.md, --results",
+        "43 --times 0, --times and --minutes are 1 or more",
+        "43 --times 2 --json x.json, --times makes several reports"
     })
     void shouldRefuseWhatMakesNoSense(String arguments, String message) {
         assertThat(command.execute(arguments.isEmpty() ? new String[0] : arguments.split(" ")))

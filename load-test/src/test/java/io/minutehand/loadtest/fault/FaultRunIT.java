@@ -71,7 +71,7 @@ class FaultRunIT {
 
     @Test
     void shouldFailWhenTheLedgerMissesOneEnd() throws Exception {
-        FaultReport report = new FaultRun(new Quiet(), false, 2, FaultRunIT::dropOneEnd).run();
+        FaultReport report = new FaultRun(new Quiet(), new Quiet().settings(false), 2, FaultRunIT::dropOneEnd).run();
 
         assertThat(report.run().lost()).isEqualTo(1);
         assertThat(report.exitStatus()).isEqualTo(1);
