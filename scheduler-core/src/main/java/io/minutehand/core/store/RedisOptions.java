@@ -131,59 +131,29 @@ public record RedisOptions(
     }
 
     public RedisOptions withNamespace(String value) {
-        return new RedisOptions(
-                mode,
-                tls,
-                addresses,
-                user,
-                password,
-                database,
-                master,
-                value,
-                trustStore,
-                trustStorePassword,
-                replyTimeout,
-                subscriptions,
-                acceptsRisks);
+        return with(value, trustStore, trustStorePassword, replyTimeout, acceptsRisks);
     }
 
     /** The same with certificates of one's own (JKS or PKCS12) for TLS. */
     public RedisOptions withTrustStore(Path store, String storePassword) {
-        return new RedisOptions(
-                mode,
-                tls,
-                addresses,
-                user,
-                password,
-                database,
-                master,
-                namespace,
-                store,
-                storePassword,
-                replyTimeout,
-                subscriptions,
-                acceptsRisks);
+        return with(namespace, store, storePassword, replyTimeout, acceptsRisks);
     }
 
     public RedisOptions withReplyTimeout(Duration value) {
-        return new RedisOptions(
-                mode,
-                tls,
-                addresses,
-                user,
-                password,
-                database,
-                master,
-                namespace,
-                trustStore,
-                trustStorePassword,
-                value,
-                subscriptions,
-                acceptsRisks);
+        return with(namespace, trustStore, trustStorePassword, value, acceptsRisks);
     }
 
     /** The same for a server whose settings would lose jobs: what else refuses to start then only says so, loudly. */
     public RedisOptions withRisksAccepted() {
+        return with(namespace, trustStore, trustStorePassword, replyTimeout, true);
+    }
+
+    private RedisOptions with(
+            String newNamespace,
+            @Nullable Path store,
+            @Nullable String storePassword,
+            Duration timeout,
+            boolean risks) {
         return new RedisOptions(
                 mode,
                 tls,
@@ -192,12 +162,12 @@ public record RedisOptions(
                 password,
                 database,
                 master,
-                namespace,
-                trustStore,
-                trustStorePassword,
-                replyTimeout,
+                newNamespace,
+                store,
+                storePassword,
+                timeout,
                 subscriptions,
-                true);
+                risks);
     }
 
     /** Where, without user and password. */
