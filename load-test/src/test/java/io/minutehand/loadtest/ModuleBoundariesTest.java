@@ -6,6 +6,9 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Date;
 
 /** Who may know whom. It stands here because only this module sees all others. */
 @AnalyzeClasses(packages = "io.minutehand", importOptions = DoNotIncludeTests.class)
@@ -62,6 +65,29 @@ class ModuleBoundariesTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("picocli..", "io.minutehand.router.admin..");
+
+    /** These tell a caller what it gets when no server answered, or how far ahead a time may lie at all. */
+    @ArchTest
+    static final ArchRule TIME_IS_THE_SERVERS_NOT_THIS_MACHINES = noClasses()
+            .that()
+            .resideInAnyPackage("io.minutehand.core..", "io.minutehand.router..", "io.minutehand.worker..")
+            .and()
+            .doNotHaveSimpleName("ServerClock")
+            .and()
+            .doNotHaveSimpleName("BulkSchedule")
+            .and()
+            .doNotHaveSimpleName("WaitingJob")
+            .and()
+            .doNotHaveSimpleName("When")
+            .and()
+            .doNotHaveSimpleName("Again")
+            .should()
+            .callMethod(System.class, "currentTimeMillis")
+            .orShould()
+            .callMethod(Instant.class, "now")
+            .orShould()
+            .dependOnClassesThat()
+            .belongToAnyOf(Clock.class, Date.class);
 
     @ArchTest
     static final ArchRule THE_CHECKER_JUDGES_BY_FILES_ALONE = noClasses()
