@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- pop: hands due jobs of one bucket to the node that holds its lease.
--- Transition: pending -> in flight (batch).
+-- Transition: pending -> in flight (batch); an entry whose job is not pending, or not here -> dropped.
 -- KEYS:
 --   1 bucket    zset    the bucket
 --   2 index     zset    minutes of the non-empty buckets
@@ -21,7 +21,8 @@
 --   OLD nowUs                      a later call was answered already: nothing happened
 --   FENCED nowUs                   the node does not hold the lease: nothing happened
 --   OK nowUs next skipped then member, record of each job; next = due ms of the first job left, -1 = none;
---     skipped = due records of a newer version, put off for 10 s and left alone
+--     skipped = due records of a newer version, put off for 10 s and left alone. Due entries without a record are dropped and counted as
+--     orphans, those whose record is in another state or of another bucket as mended: they never counted as pending
 -- Cost: O(limit * log(bucket)).
 -- Replay: the same seq gives those of its jobs again that are still in flight, without looking at the lease.
 -- @include clock
@@ -41,19 +42,23 @@ if seq == lastSeq then return replay({ 'OK', nowUs, firstDue(bucket) or -1, 0 },
 if redis.call('HEXISTS', lease, holder) == 0 then return { 'FENCED', nowUs } end
 
 local members = redis.call('ZRANGEBYSCORE', bucket, '-inf', digits(now), 'LIMIT', 0, limit)
-local handout = newHandout(node, seq)
+local handout, place = newHandout(node, seq), placeOf(tonumber(minute))
 local reply = { 'OK', nowUs, -1, 0 }
-local gone, putOff, orphans, seen = {}, {}, 0, 0
+local gone, putOff, orphans, strays, seen = {}, {}, 0, 0, 0
 for _, member in ipairs(members) do
   local record = redis.call('HGET', KEYS[records + digit(member)], member)
-  if record and readable(record) and handout.count > 0 and handout.bytes + #record > MAX_BYTES then break end
+  local known = record and readable(record)
+  if known and handout.count > 0 and handout.bytes + #record > MAX_BYTES then break end
   seen = seen + 1
   if not record then
     orphans = orphans + 1
     gone[#gone + 1] = member
-  elseif not readable(record) then
+  elseif not known then
     putOff[#putOff + 1] = digits(now + PUT_OFF_MS)
     putOff[#putOff + 1] = member
+  elseif not waitsIn(record, place) then
+    strays = strays + 1
+    gone[#gone + 1] = member
   else
     gone[#gone + 1] = member
     reply[#reply + 1] = member
@@ -70,10 +75,9 @@ local emptied = #gone > 0 and #gone == redis.call('ZCARD', bucket)
 
 write(handout, inflight, pops, records, now + visibilityMs, keepMs)
 if #putOff > 0 then redis.call('ZADD', bucket, unpack(putOff)) end
-if #gone > 0 then
-  redis.call('ZREM', bucket, unpack(gone))
-  redis.call('HINCRBY', ledger, 'pending', -#gone)
-end
+if #gone > 0 then redis.call('ZREM', bucket, unpack(gone)) end
+if #gone > strays then redis.call('HINCRBY', ledger, 'pending', strays - #gone) end
+if strays > 0 then redis.call('HINCRBY', ledger, 'mended', strays) end
 if orphans > 0 then redis.call('HINCRBY', ledger, 'orphans', orphans) end
 if emptied then redis.call('ZREM', index, minute) end
 return reply

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- recover: hands jobs that are stranded in flight to the calling node.
--- Transition: in flight past its deadline, or of a node found dead -> in flight of the caller, delivery + 1.
+-- Transition: in flight past its deadline, or of a node found dead -> in flight of the caller, delivery + 1; a receipt that is not its job's -> dropped.
 -- KEYS:
 --   1 inflight  zset    receipts by deadline
 --   2 pops      hash    the calling node's last handout of this shard
@@ -17,7 +17,8 @@
 -- Returns:
 --   OLD nowUs
 --   OK nowUs more skipped then member, record of each job; more = 1 when another call may find more;
---     skipped = records of a newer version, left alone (without from: put off for 10 s)
+--     skipped = records of a newer version, left alone (without from: put off for 10 s). Receipts without a record are dropped and counted
+--     as orphans, those of another delivery or of a job that is not in flight as mended
 -- Cost: O(limit * log(inflight)); with from also 1,000 receipts and that node's records among them read.
 -- Replay: as pop.
 -- @include clock
@@ -59,7 +60,7 @@ else
 end
 
 local handout = newHandout(node, seq)
-local gone, putOff, orphans = {}, {}, 0
+local gone, putOff, orphans, strays = {}, {}, 0, 0
 for _, receipt in ipairs(candidates) do
   local member = memberOf(receipt)
   local record = redis.call('HGET', KEYS[records + digit(member)], member)
@@ -70,6 +71,9 @@ for _, receipt in ipairs(candidates) do
     reply[4] = reply[4] + 1
     putOff[#putOff + 1] = digits(now + PUT_OFF_MS)
     putOff[#putOff + 1] = receipt
+  elseif stateOf(record) ~= 'I' or digits(deliveryOf(record)) ~= string.match(receipt, '^%d+') then
+    strays = strays + 1
+    gone[#gone + 1] = receipt
   elseif handout.count > 0 and handout.bytes + #record > MAX_BYTES then
     reply[3] = 1
     break
@@ -84,5 +88,6 @@ write(handout, inflight, pops, records, now + visibilityMs, keepMs)
 if #putOff > 0 then redis.call('ZADD', inflight, unpack(putOff)) end
 if #gone > 0 then redis.call('ZREM', inflight, unpack(gone)) end
 if handout.count > 0 then redis.call('HINCRBY', ledger, 'recovered', handout.count) end
+if strays > 0 then redis.call('HINCRBY', ledger, 'mended', strays) end
 if orphans > 0 then redis.call('HINCRBY', ledger, 'orphans', orphans) end
 return reply

@@ -43,8 +43,7 @@ end
 
 local reply = { 'OK', nowUs }
 local twins, fields, scores, earliest, minutes = {}, {}, {}, {}, {}
-local removed, undead, unended = {}, {}, {}
-local created, revived = 0, 0
+local removed, undead, unended, created = {}, {}, {}, 0
 
 local function store(at, member, digestNow, bucketKey)
   local due, minute, hash = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), KEYS[records + digit(member)]
@@ -87,7 +86,6 @@ for i = 1, count do
       table.insert(removed[from], member)
     elseif state == 'X' then
       undead[#undead + 1] = member
-      revived = revived + 1
     elseif state ~= 'P' then
       created = created + 1
       if ended then unended[#unended + 1] = KEYS[ends + i - 1] end
@@ -117,11 +115,11 @@ for from, members in pairs(removed) do redis.call('ZREM', from, unpack(members))
 if #emptied > 0 then redis.call('ZREM', index, unpack(emptied)) end
 if #undead > 0 then redis.call('ZREM', dead, unpack(undead)) end
 if #unended > 0 then redis.call('DEL', unpack(unended)) end
-if created + revived > 0 then
-  redis.call('HINCRBY', ledger, 'accepted', created + revived)
-  redis.call('HINCRBY', ledger, 'pending', created + revived)
+if created + #undead > 0 then
+  redis.call('HINCRBY', ledger, 'accepted', created + #undead)
+  redis.call('HINCRBY', ledger, 'pending', created + #undead)
 end
-if revived > 0 then redis.call('HINCRBY', ledger, 'purged', revived) end
+if #undead > 0 then redis.call('HINCRBY', ledger, 'purged', #undead) end
 if durable and not next(fields) then redis.call('HINCRBY', ledger, 'barriers', 1) end
 for bucketKey, due in pairs(wakes) do wake(wakeChannel, minutes[bucketKey], due, now, horizonMs) end
 return reply

@@ -235,7 +235,7 @@ public final class AuditStore {
      * Counts the waiting jobs of all buckets at one instant.
      *
      * @param minutes all that the index names, and others; at most {@link #COUNTED_BUCKETS}
-     * @param mend whether the counter is set right
+     * @param mend whether the counter is set right, and that of orphans where it counted entries of jobs that had ended
      * @return nothing when the index names others
      */
     public CompletableFuture<Optional<Recount>> recount(
@@ -254,6 +254,8 @@ public final class AuditStore {
         Call call = new Call(Script.RECOUNT)
                 .key(keys.ledger(shard))
                 .key(keys.index(shard))
+                .key(keys.inflight(shard))
+                .key(keys.dead(shard))
                 .arg(mend ? 1 : 0)
                 .arg(whole ? 1 : 0);
         minutes.forEach(

@@ -23,6 +23,10 @@ local function digestOf(record) return string.sub(record, 27, 34) end
 local function reasonOf(record) return string.sub(record, 37, 36 + struct.unpack('>H', record, 35)) end
 local function bodyOf(record) return string.sub(record, 37 + struct.unpack('>H', record, 35)) end
 
+-- The minute of a bucket as records hold it, and whether a job is pending in that bucket: bytes are compared, since pop asks it of each job.
+local function placeOf(minute) return struct.pack('>I4', minute) end
+local function waitsIn(record, place) return string.byte(record, 2) == 80 and string.sub(record, 7, 10) == place end
+
 local function header(state, attempt, delivery, minute, due, created, digest, reasonBytes)
   return struct.pack(HEADER, VERSION, string.byte(state), attempt, delivery, minute, due, created, digest, reasonBytes)
 end

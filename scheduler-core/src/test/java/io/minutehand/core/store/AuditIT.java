@@ -87,6 +87,15 @@ class AuditIT {
                 store -> store.redis.call("ZADD", bucket(store, 1), START_MS, member("running")),
                 Set.of(Kind.STRAY_ENTRY, Kind.PENDING_COUNTER),
                 "running"),
+        ENTRY_OF_A_CANCELLED_JOB(
+                store -> {
+                    store.schedule("ended", 0);
+                    get(store.jobs.cancel(store.shard(), "ended", TestStore.RETENTION, TestStore.soon()));
+                    store.redis.call("ZADD", bucket(store, 1), START_MS, member("ended"));
+                },
+                Set.of(Kind.ENTRY_WITHOUT_RECORD, Kind.PENDING_COUNTER),
+                "ended",
+                "counter=2 held=3"),
         RECEIPT_OF_A_WAITING_JOB(
                 store -> store.redis.call("ZADD", inflight(store), START_MS, "1:1.1:" + member("waiting")),
                 Set.of(Kind.STRAY_RECEIPT, Kind.LEDGER),

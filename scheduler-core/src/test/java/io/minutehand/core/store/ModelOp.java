@@ -4,13 +4,16 @@ import static io.minutehand.core.store.TestStore.get;
 import static io.minutehand.core.store.TestStore.soon;
 
 import io.minutehand.core.bucket.BucketId;
+import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.Job;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.topic.TopicSettings;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** One call of a random sequence, with all its arguments, so that a sequence can be run again with some of its calls left out. */
@@ -31,9 +34,19 @@ interface ModelOp {
         return first.equals(second);
     }
 
+    /** The script by which the store makes the call, the last one if it takes several. */
+    default Script script() {
+        return Script.valueOf(getClass().getSimpleName().toUpperCase(Locale.ROOT));
+    }
+
     /** Whether the very same call may write again. */
     default boolean repeatsChange() {
         return false;
+    }
+
+    /** A call that gives jobs to a node. */
+    interface HandsOut extends ModelOp {
+        Handout handout(TestStore store);
     }
 
     record Advance(long nowMs) implements ModelOp {
@@ -84,7 +97,7 @@ interface ModelOp {
         }
     }
 
-    record Pop(long node, long minute, long seq, int limit) implements ModelOp {
+    record Pop(long node, long minute, long seq, int limit) implements HandsOut {
         @Override
         public String on(ShardModel model) {
             return model.pop(node, minute, seq, limit);
@@ -92,12 +105,17 @@ interface ModelOp {
 
         @Override
         public String on(TestStore store) {
-            return shown(get(store.jobs.pop(
-                    new BucketId(store.shard(), minute), store.node(node), seq, limit, TestStore.VISIBILITY)));
+            return shown(handout(store));
+        }
+
+        @Override
+        public Handout handout(TestStore store) {
+            return get(store.jobs.pop(
+                    new BucketId(store.shard(), minute), store.node(node), seq, limit, TestStore.VISIBILITY));
         }
     }
 
-    record Recover(long node, long seq, int limit, String from) implements ModelOp {
+    record Recover(long node, long seq, int limit, String from) implements HandsOut {
         @Override
         public String on(ShardModel model) {
             return model.recover(node, seq, limit, from);
@@ -105,7 +123,12 @@ interface ModelOp {
 
         @Override
         public String on(TestStore store) {
-            return shown(store.recover(node, seq, limit, from));
+            return shown(handout(store));
+        }
+
+        @Override
+        public Handout handout(TestStore store) {
+            return store.recover(node, seq, limit, from);
         }
 
         @Override
@@ -318,6 +341,11 @@ interface ModelOp {
         }
 
         @Override
+        public Script script() {
+            return broken ? Script.BREAK : Script.RELEASE;
+        }
+
+        @Override
         public boolean agrees(String first, String second) {
             return second.equals(first.replace("true", "false"));
         }
@@ -357,6 +385,41 @@ interface ModelOp {
         }
     }
 
+    record Audit() implements ModelOp {
+        @Override
+        public String on(ShardModel model) {
+            return Long.toString(model.audit());
+        }
+
+        @Override
+        public String on(TestStore store) {
+            return Long.toString(get(store.jobs.audit(store.shard())));
+        }
+    }
+
+    /** Somebody writes an entry into a bucket by hand: whatever its job is doing, it must not be handed out for that. */
+    record Stray(String id, long minute, long dueMs) implements ModelOp {
+        @Override
+        public String on(ShardModel model) {
+            return Boolean.toString(model.stray(id, minute, dueMs));
+        }
+
+        @Override
+        public String on(TestStore store) {
+            ShardId shard = store.shard();
+            String member = ShardMap.memberOf(id);
+            Object record = store.redis.call("HGET", store.keys.records(shard, member), member);
+            boolean waitsThere = record instanceof byte[] bytes
+                    && bytes[1] == 'P'
+                    && ByteBuffer.wrap(bytes).getInt(6) == minute;
+            if (!waitsThere) {
+                store.redis.call("ZADD", store.keys.bucket(new BucketId(shard, minute)), dueMs, member);
+                store.redis.call("ZADD", store.keys.index(shard), minute, minute);
+            }
+            return Boolean.toString(!waitsThere);
+        }
+    }
+
     /** A call that is sent again, now or later, with the same arguments. */
     record Repeat(ModelOp call) implements ModelOp {
         @Override
@@ -367,6 +430,11 @@ interface ModelOp {
         @Override
         public String on(TestStore store) {
             return call.on(store);
+        }
+
+        @Override
+        public Script script() {
+            return call.script();
         }
     }
 
@@ -391,7 +459,7 @@ interface ModelOp {
         return new HandedJob(store.shard(), job.receipt(), job.job(), job.digest(), job.damage());
     }
 
-    private static String shown(Handout handout) {
+    static String shown(Handout handout) {
         if (handout.status() != Handout.Status.OK) {
             return handout.status().name();
         }

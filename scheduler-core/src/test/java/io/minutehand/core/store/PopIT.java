@@ -9,16 +9,21 @@ import static io.minutehand.core.store.TestStore.get;
 import static io.minutehand.core.store.TestStore.newJob;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.minutehand.core.admin.Audit;
 import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.job.Limits;
 import io.minutehand.core.topic.TopicSettings;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @ExtendWith(SharedTestStore.class)
 class PopIT {
@@ -206,6 +211,66 @@ class PopIT {
         assertThat(changes)
                 .contains("- b:M+0 lost", "- buckets M+0", "+ ledger orphans = 1", "~ ledger pending = 2 > 0")
                 .contains("+ inflight 1:1.1:kept = T+30000", "+ pop:1 receipts = 1:1.1:kept");
+    }
+
+    /** What became of a job before an entry with its name came into a bucket by hand. */
+    enum Fate {
+        RUNNING(store -> store.inFlight("a"), true),
+        DEAD(store -> store.dead("a"), true),
+        WAITING_ELSEWHERE(store -> store.schedule("a", 120_000), true),
+        DONE(store -> get(store.jobs.ack(store.shard(), store.inFlight("a"), RETENTION)), false),
+        CANCELLED(
+                store -> {
+                    store.schedule("a", 0);
+                    get(store.jobs.cancel(store.shard(), "a", RETENTION, TestStore.soon()));
+                },
+                false);
+
+        private final Consumer<TestStore> act;
+        private final boolean recorded;
+
+        Fate(Consumer<TestStore> act, boolean recorded) {
+            this.act = act;
+            this.recorded = recorded;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Fate.class)
+    void shouldDropAnEntryOfAJobThatDoesNotWaitThere(Fate fate) {
+        fate.act.accept(store);
+        store.schedule("beside", 60_000);
+        store.schedule("later", 180_000);
+        store.redis.call("ZADD", store.keys.bucket(store.bucket(1)), START_MS, ShardMap.memberOf("a"));
+        store.now(START_MS + 60_000);
+        store.claim(1, 5);
+        String pending = store.image().line("ledger pending");
+
+        List<String> changes = store.changesOfDamaged(
+                fate.recorded ? 0 : 1,
+                () -> assertThat(ids(store.pop(1, 5, 1, 10))).containsExactly("beside"));
+
+        long left = Long.parseLong(pending) - (fate.recorded ? 1 : 2);
+        assertThat(changes)
+                .containsExactlyInAnyOrder(
+                        "- b:M+1 a",
+                        "- b:M+1 beside",
+                        "- buckets M+1",
+                        "+ inflight 1:5.1:beside = T+90000",
+                        fate.recorded ? "+ ledger mended = 1" : "+ ledger orphans = 1",
+                        "~ ledger pending = " + pending + " > " + left,
+                        "+ pop:5 receipts = 1:5.1:beside",
+                        "+ pop:5 seq = 1",
+                        "+ pop:5 ttl = 1min",
+                        "~ r beside state=P>I delivery=0>1");
+        if (!fate.recorded) {
+            // Without a record nobody can tell that the job had ended: it counts as lost until the deep audit counts
+            // all.
+            new Audit(store.connection).deep(store.shard(), true, Duration.ofSeconds(20));
+            assertThat(store.image().line("ledger orphans")).isEqualTo("0");
+        }
+        assertThat(get(store.jobs.audit(store.shard()))).isZero();
+        assertThat(ShardInvariants.broken(store.image())).isEmpty();
     }
 
     @Test

@@ -12,24 +12,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.BiFunction;
-import java.util.function.Supplier;
 
 /**
  * Makes calls at random, but not blindly: it looks at the model, so that most receipts are good, most pops have the lease, and the rest are the
- * stale and foreign ones that a scheduler meets. Three of ten calls are sent again, at once or after up to five others.
+ * stale and foreign ones that a scheduler meets. Three of ten calls are sent again, at once or after up to five others. In every fourth sequence
+ * somebody writes entries into buckets by hand.
  */
 final class RandomCalls {
     private static final List<String> IDS = List.of("a", "b", "c", "d:1.1:x", "e", "f");
     private static final double REPEATED = 0.3;
-
-    private record Weighted(int weight, Supplier<ModelOp> make) {}
 
     private record Later(int atCall, ModelOp call) {}
 
     private final Random random;
     private final ShardModel model;
     private final List<Weighted> kinds;
-    private final int weights;
     private final List<HandedJob> handed = new ArrayList<>();
     private final Map<Long, Long> lastSeq = new HashMap<>();
     private final Deque<Later> later = new ArrayDeque<>();
@@ -58,9 +55,9 @@ final class RandomCalls {
                 new Weighted(2, () -> new ModelOp.Renew(node(), List.of(minute(), minute()))),
                 new Weighted(4, () -> new ModelOp.Release(node(), List.of(minute(), minute()), chance(0.5))),
                 new Weighted(12, this::advance),
+                new Weighted(seed % 4 == 0 ? 6 : 0, () -> new ModelOp.Stray(id(), minute(), due())),
                 new Weighted(3, () -> new ModelOp.Find(id())),
                 new Weighted(3, () -> new ModelOp.Look(minute(), minute())));
-        this.weights = kinds.stream().mapToInt(Weighted::weight).sum();
     }
 
     /** The next call. */
@@ -74,20 +71,16 @@ final class RandomCalls {
         if (!later.isEmpty() && later.peek().atCall <= made) {
             return later.remove().call;
         }
-        int drawn = random.nextInt(weights);
-        for (Weighted kind : kinds) {
-            drawn -= kind.weight;
-            if (drawn < 0) {
-                return kind.make.get();
-            }
-        }
-        throw new AssertionError("weights do not add up");
+        return Weighted.draw(kinds, random);
     }
 
     /** Takes note of a call that model and store answered alike. */
     void sent(ModelOp call) {
         model.calls.forEach((node, last) -> last.receipts().forEach(this::remember));
-        if (call instanceof ModelOp.Repeat || call instanceof ModelOp.Advance || !chance(REPEATED)) {
+        if (call instanceof ModelOp.Repeat
+                || call instanceof ModelOp.Advance
+                || call instanceof ModelOp.Stray
+                || !chance(REPEATED)) {
             return;
         }
         if (chance(0.5)) {

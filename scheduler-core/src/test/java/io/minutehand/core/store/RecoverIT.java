@@ -9,11 +9,14 @@ import static io.minutehand.core.store.TestStore.get;
 import static io.minutehand.core.store.TestStore.newJob;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.Limits;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @ExtendWith(SharedTestStore.class)
 class RecoverIT {
@@ -180,6 +183,33 @@ class RecoverIT {
         assertThat(changes)
                 .contains("- inflight 1:1.1:lost", "+ ledger orphans = 1", "+ ledger recovered = 1")
                 .noneMatch(line -> line.contains("r lost"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', a", "1, a", "'', waiting", "1, waiting", "'', dead", "1, dead"})
+    void shouldDropAReceiptThatIsNotItsJobs(String from, String of) {
+        store.dead("dead");
+        store.inFlight("a");
+        store.schedule("waiting", 60_000);
+        store.redis.call("ZADD", store.keys.inflight(store.shard()), START_MS, "7:1.9:" + ShardMap.memberOf(of));
+        store.now(DEADLINE_MS);
+        ShardImage before = store.image();
+
+        assertThat(ids(store.recover(2, 1, 10, from))).containsExactly("a");
+
+        ShardImage after = store.image();
+        assertThat(after.since(before))
+                .containsExactlyInAnyOrder(
+                        "- inflight 1:1.1:a",
+                        "- inflight 7:1.9:" + of,
+                        "+ inflight 2:2.1:a = T+60000",
+                        "+ ledger mended = 1",
+                        "+ ledger recovered = 1",
+                        "+ pop:2 receipts = 2:2.1:a",
+                        "+ pop:2 seq = 1",
+                        "+ pop:2 ttl = 1min",
+                        "~ r a delivery=1>2");
+        assertThat(ShardInvariants.broken(after)).isEmpty();
     }
 
     @Test

@@ -52,11 +52,19 @@ final class ShardModel {
 
     record LastCall(long seq, List<String> receipts, long endsAt) {}
 
+    /** What a bucket holds: of a job that waits there, or put there by hand. */
+    record Waiting(String id, long minute, long due, boolean stray) {}
+
     long now = TestStore.START_MS;
+
+    /** Whether somebody put entries into buckets, so that no longer all invariants hold. */
+    boolean damaged;
+
     final Map<String, Entry> jobs = new TreeMap<>();
     final Map<String, Tombstone> ends = new TreeMap<>();
     final Map<Long, Lease> leases = new TreeMap<>();
     final Map<Long, LastCall> calls = new TreeMap<>();
+    private final List<Waiting> strays = new ArrayList<>();
     private final Map<String, Long> counters = new TreeMap<>(Map.of("epoch", 1L));
 
     String schedule(List<NewJob> items) {
@@ -107,8 +115,7 @@ final class ShardModel {
         }
         ends.remove(item.id());
         Entry job = new Entry(item.id());
-        job.due = item.dueMs();
-        job.minute = Minutes.label(item.dueMs(), now);
+        place(job, item.dueMs());
         job.created = now;
         job.digest = item.digest();
         job.body = item.body();
@@ -127,9 +134,17 @@ final class ShardModel {
         if (!holds(node, minute)) {
             return "FENCED";
         }
-        List<Entry> due = sorted(
-                job -> job.state == 'P' && job.minute == minute && job.due <= now, job -> job.due, Entry::member);
-        List<String> receipts = handOut(due.subList(0, Math.min(limit, due.size())), node, seq);
+        List<Waiting> due = waiting().stream()
+                .filter(entry -> entry.minute == minute && entry.due <= now)
+                .sorted(Comparator.comparingLong(Waiting::due).thenComparing(entry -> ShardMap.memberOf(entry.id)))
+                .limit(limit)
+                .toList();
+        List<Entry> some = due.stream()
+                .filter(entry -> !entry.stray)
+                .map(entry -> jobs.get(entry.id))
+                .toList();
+        due.stream().filter(Waiting::stray).forEach(this::drop);
+        List<String> receipts = handOut(some, node, seq);
         count("pending", -receipts.size());
         return "OK next=" + firstDue(minute) + shown(receipts);
     }
@@ -151,6 +166,17 @@ final class ShardModel {
         List<String> receipts = handOut(stranded.subList(0, Math.min(limit, stranded.size())), node, seq);
         count("recovered", receipts.size());
         return "OK next=" + (more ? 1 : 0) + shown(receipts);
+    }
+
+    /** An entry by hand: it never counted as pending. Without a record nobody can tell, so it counts as a lost job's. */
+    private void drop(Waiting stray) {
+        strays.remove(stray);
+        if (jobs.containsKey(stray.id)) {
+            count("mended", 1);
+        } else {
+            count("pending", -1);
+            count("orphans", 1);
+        }
     }
 
     private List<String> handOut(List<Entry> some, long node, long seq) {
@@ -264,8 +290,7 @@ final class ShardModel {
         if (job.state != 'P') {
             return job.state == 'I' ? "RUNNING null" : "ENDED DEAD";
         }
-        job.due = due;
-        job.minute = Minutes.label(due, now);
+        place(job, due);
         return "MOVED null";
     }
 
@@ -339,6 +364,23 @@ final class ShardModel {
                 + leases.containsKey(asked);
     }
 
+    /** Puts an entry into a bucket by hand; says whether it did, for the entry of a job that waits just there is none by hand. */
+    boolean stray(String id, long minute, long due) {
+        Entry job = jobs.get(id);
+        if (job != null && job.state == 'P' && job.minute == minute) {
+            return false;
+        }
+        strays.removeIf(entry -> entry.id.equals(id) && entry.minute == minute);
+        strays.add(new Waiting(id, minute, due, true));
+        damaged = true;
+        return true;
+    }
+
+    /** What the ledger misses: nothing, but for entries by hand that were counted as those of lost jobs. */
+    long audit() {
+        return counters.getOrDefault("orphans", 0L);
+    }
+
     /** What the server ends by itself at this time. */
     void expire() {
         ends.values().removeIf(end -> end.endsAt <= now);
@@ -348,10 +390,15 @@ final class ShardModel {
 
     private void await(Entry job, long due) {
         job.state = 'P';
-        job.due = due;
-        job.minute = Minutes.label(due, now);
+        place(job, due);
         job.receipt = null;
         count("pending", 1);
+    }
+
+    private void place(Entry job, long due) {
+        job.due = due;
+        job.minute = Minutes.label(due, now);
+        strays.removeIf(entry -> entry.id.equals(job.id) && entry.minute == job.minute);
     }
 
     private void end(Entry job, char state, long retentionMs) {
@@ -374,20 +421,25 @@ final class ShardModel {
     }
 
     private long firstDue(long minute) {
-        return jobs.values().stream()
-                .filter(job -> job.state == 'P' && job.minute == minute)
-                .mapToLong(job -> job.due)
+        return waiting().stream()
+                .filter(entry -> entry.minute == minute)
+                .mapToLong(Waiting::due)
                 .min()
                 .orElse(-1);
     }
 
     private List<Long> minutes() {
-        return jobs.values().stream()
-                .filter(job -> job.state == 'P')
-                .map(job -> job.minute)
-                .distinct()
-                .sorted()
-                .toList();
+        return waiting().stream().map(Waiting::minute).distinct().sorted().toList();
+    }
+
+    private List<Waiting> waiting() {
+        List<Waiting> waiting = new ArrayList<>(strays);
+        for (Entry job : jobs.values()) {
+            if (job.state == 'P') {
+                waiting.add(new Waiting(job.id, job.minute, job.due, false));
+            }
+        }
+        return waiting;
     }
 
     private List<Entry> sorted(
@@ -422,11 +474,12 @@ final class ShardModel {
                     job.reason.getBytes(java.nio.charset.StandardCharsets.UTF_8),
                     job.body);
             switch (job.state) {
-                case 'P' -> image.bucket(job.minute, job.id, job.due);
+                case 'P' -> {}
                 case 'I' -> image.inflight(ShardImage.shownReceipt(job.receipt), job.since);
                 default -> image.dead(job.id, job.since);
             }
         }
+        waiting().forEach(entry -> image.bucket(entry.minute, entry.id, entry.due));
         minutes().forEach(minute -> image.index(minute, minute));
         ends.forEach((id, end) -> {
             image.end(id, end.state, end.digest);

@@ -55,16 +55,23 @@ final class TestStore implements AutoCloseable {
     final LeaseStore leases;
     final ClusterStore cluster;
     final Keyspace keys;
+    private final RedisInstance instance;
     private final RedisOptions options;
     private final BinaryOperator<String> edit;
     private final ScriptLibrary library;
+
+    /** Of the client that the nodes belong to. */
+    private String clientId;
+
     private ShardId shard = new ShardId("none", 0);
 
     private TestStore(RedisInstance instance, RedisOptions options, BinaryOperator<String> edit) {
+        this.instance = instance;
         this.redis = instance.connect();
         this.options = options;
         this.edit = edit;
         this.connection = StoreConnection.open(options, edit);
+        this.clientId = connection.clientId();
         this.library = new ScriptLibrary(edit);
         this.keys = connection.keys();
         this.jobs = connection.jobs(Runnable::run);
@@ -103,6 +110,20 @@ final class TestStore implements AutoCloseable {
     /** A connection of another process to the same namespace, with the same scripts and clock. */
     StoreConnection another() {
         return StoreConnection.open(options, edit);
+    }
+
+    /** Another process that acts for the same nodes in the same namespace, with its scripts edited once more; see {@link #follow}. */
+    TestStore another(BinaryOperator<String> more) {
+        TestStore other =
+                new TestStore(instance, options, (name, text) -> more.apply(name, this.edit.apply(name, text)));
+        other.clientId = clientId;
+        other.follow(this);
+        return other;
+    }
+
+    /** Goes on to the shard that the other one is at. */
+    void follow(TestStore other) {
+        shard = other.shard;
     }
 
     /** Options for a server, with a namespace that nobody used. */
@@ -157,7 +178,7 @@ final class TestStore implements AutoCloseable {
 
     /** The shard as it is now. */
     ShardImage image() {
-        return ShardImage.of(redis, keys, shard, connection.clientId());
+        return ShardImage.of(redis, keys, shard, clientId);
     }
 
     /** Makes one change and says what the whole shard shows of it; the ledger must add up afterwards. */
@@ -193,7 +214,7 @@ final class TestStore implements AutoCloseable {
 
     /** The node with this number, of this connection. */
     NodeId node(long number) {
-        return new NodeId(connection.clientId(), number);
+        return new NodeId(clientId, number);
     }
 
     BucketId bucket(long minutesAhead) {
