@@ -31,20 +31,30 @@ final class ModelRun {
         }
     }
 
+    /** Sends a call: tests plant defects of callers here. */
+    interface Sender {
+        String send(TestStore store, ModelOp call);
+    }
+
+    /** As the call itself says. */
+    static final Sender PLAIN = (store, call) -> call.on(store);
+
     private final TestStore store;
+    private final Sender sender;
     private final ShardModel model = new ShardModel();
     private ModelOp lastCall;
     private String lastAnswer;
     private ShardImage lastImage;
 
-    private ModelRun(TestStore store) {
+    private ModelRun(TestStore store, Sender sender) {
         this.store = store;
+        this.sender = sender;
         store.freshShard();
     }
 
     /** Runs a random sequence; the same seed makes the same calls as long as model and store agree. */
     static Optional<Failure> random(TestStore store, long seed, int length) {
-        ModelRun run = new ModelRun(store);
+        ModelRun run = new ModelRun(store, PLAIN);
         RandomCalls calls = new RandomCalls(seed, run.model);
         List<ModelOp> sent = new ArrayList<>();
         for (int i = 0; i < length; i++) {
@@ -60,8 +70,8 @@ final class ModelRun {
     }
 
     /** Runs given calls on a fresh shard, up to the first difference. */
-    static Optional<Failure> replay(TestStore store, List<ModelOp> calls) {
-        ModelRun run = new ModelRun(store);
+    static Optional<Failure> replay(TestStore store, Sender sender, List<ModelOp> calls) {
+        ModelRun run = new ModelRun(store, sender);
         for (int i = 0; i < calls.size(); i++) {
             String difference = run.step(calls.get(i));
             if (difference != null) {
@@ -73,6 +83,11 @@ final class ModelRun {
 
     /** Leaves out calls, many at once and then one by one, as long as something still differs. */
     static Failure shrink(TestStore store, Failure failure) {
+        return shrink(store, PLAIN, failure);
+    }
+
+    /** The same with calls that are sent otherwise. */
+    static Failure shrink(TestStore store, Sender sender, Failure failure) {
         long endNs = System.nanoTime() + SHRINK_NS;
         Failure smallest = failure;
         for (int chunk = Math.max(1, failure.calls().size() / 2); chunk >= 1; chunk /= 2) {
@@ -85,7 +100,7 @@ final class ModelRun {
                     }
                     List<ModelOp> fewer = new ArrayList<>(smallest.calls());
                     fewer.subList(from, from + chunk).clear();
-                    Optional<Failure> again = replay(store, fewer);
+                    Optional<Failure> again = replay(store, sender, fewer);
                     if (again.isPresent()) {
                         smallest = again.get();
                         shrunk = true;
@@ -102,7 +117,7 @@ final class ModelRun {
         String expected = call instanceof ModelOp.Advance advance ? advance(model, advance, store) : call.on(model);
         String answer;
         try {
-            answer = call.on(store);
+            answer = sender.send(store, call instanceof ModelOp.Repeat repeat ? repeat.call() : call);
         } catch (RuntimeException failed) {
             return "the store threw " + failed;
         }
