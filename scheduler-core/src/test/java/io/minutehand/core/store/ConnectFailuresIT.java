@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Who cannot connect is told what was tried, how long, and where to look; never the password. */
+@Beside
 class ConnectFailuresIT {
     private static final String SECRET = "sesame-4711";
 

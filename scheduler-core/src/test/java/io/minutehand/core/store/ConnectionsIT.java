@@ -41,6 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.config.Config;
 
 /** The small life of a few jobs on each kind of deployment. */
+@Beside
 class ConnectionsIT {
     /** All that an ACL user needs on a single server, keys and channels of the namespace only; the README names them. */
     private static final String RIGHTS = "resetkeys ~mh:* resetchannels &mh:* -@all"

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A job that counts as stored when a replica has it, with a real primary and a real replica. */
+@Beside
 class DurabilityIT {
     private static final String PASSWORD = "durability-password";
     private static final ShardId SHARD = new ShardId("orders", 0);

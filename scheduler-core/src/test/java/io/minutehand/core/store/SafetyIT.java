@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.config.Config;
 
 /** A process does not start on a Redis that would lose its jobs, unless it is told to. */
+@Beside
 class SafetyIT {
     @Test
     void shouldRefuseAServerThatEvicts() {
