@@ -26,7 +26,8 @@ public record RedisBinary(Path executable, String version, RedisSourceKind kind)
     static final int OLDEST_MAJOR = 7;
 
     private static final Pattern VERSION = Pattern.compile("\\bv=(\\d+)(\\.\\d+)*");
-    private static final String[] NAMES = {"redis-server", "valkey-server"};
+    private static final String VALKEY = "valkey-server";
+    private static final String[] NAMES = {"redis-server", VALKEY};
     private static final long VERSION_TIMEOUT_S = 10;
 
     /**
@@ -55,8 +56,21 @@ public record RedisBinary(Path executable, String version, RedisSourceKind kind)
         return onPath(System.getenv("PATH"));
     }
 
+    /** The installed {@code valkey-server} of version 7.0 or later, whether or not there is a {@code redis-server}. */
+    public static Optional<RedisBinary> valkey() {
+        return valkey(System.getenv("PATH"));
+    }
+
+    static Optional<RedisBinary> valkey(@Nullable String searchPath) {
+        return onPath(searchPath, VALKEY);
+    }
+
     static Optional<RedisBinary> onPath(@Nullable String searchPath) {
-        for (String name : NAMES) {
+        return onPath(searchPath, NAMES);
+    }
+
+    private static Optional<RedisBinary> onPath(@Nullable String searchPath, String... names) {
+        for (String name : names) {
             Optional<Path> found = Executables.find(name, searchPath);
             if (found.isPresent()) {
                 Path executable = found.get();

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * <p>Nodes are listed primaries first: with n primaries, node {@code n + k} starts as a replica of primary
  * {@code k % n}. After a failover that order says nothing about roles; ask {@link #primaryFor(String)}.
  */
-public final class RedisCluster implements AutoCloseable {
+public final class RedisCluster implements RedisInstance {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisCluster.class);
 
@@ -47,6 +48,7 @@ public final class RedisCluster implements AutoCloseable {
      */
     public static RedisCluster start(
             RedisBinary binary, int primaries, int replicasPerPrimary, RedisSettings settings) {
+        Deployment.CLUSTER.note();
         String password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
         RedisSettings shared = settings.withPassword(password)
                 .with("cluster-node-timeout 2000", "cluster-replica-validity-factor 0", "repl-diskless-sync-delay 0");
@@ -79,6 +81,42 @@ public final class RedisCluster implements AutoCloseable {
     /** The addresses of all nodes, for a client's list of seeds. */
     public List<String> uris() {
         return nodes.stream().map(RedisServer::uri).toList();
+    }
+
+    /** {@code redis+cluster://:password@} and the addresses of all nodes. Not for logs. */
+    @Override
+    public String uri() {
+        return "redis+cluster://:" + password() + "@"
+                + nodes.stream().map(node -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
+    }
+
+    @Override
+    public RedisSourceKind kind() {
+        return nodes.get(0).kind();
+    }
+
+    @Override
+    public String version() {
+        return nodes.get(0).version();
+    }
+
+    @Override
+    public String describe() {
+        return "cluster of " + nodes.size() + " nodes, the first "
+                + nodes.get(0).describe();
+    }
+
+    @Override
+    public RedisCommands connect() {
+        String others = "redis://:" + password() + "@127.0.0.1:";
+        return nodes.get(0).connect().following(port -> RedisCommands.connect(others + port));
+    }
+
+    @Override
+    public List<String> callEach(Object... words) {
+        List<String> replies = new ArrayList<>();
+        primaries().forEach(primary -> replies.addAll(primary.callEach(words)));
+        return replies;
     }
 
     /** The password that all nodes share. */
@@ -156,6 +194,38 @@ public final class RedisCluster implements AutoCloseable {
             }
         }
         return moved;
+    }
+
+    /**
+     * Lets a replica take the place of the primary that serves a key, by agreement of the two as before maintenance
+     * ({@code CLUSTER FAILOVER}). Returns when all nodes that are alive say so.
+     *
+     * @throws IllegalStateException if that primary has no replica, or if the replica has not taken over within 60 s
+     */
+    public void failOver(String key) {
+        RedisServer primary = primaryFor(key);
+        RedisServer replica = nodes.stream()
+                .filter(node -> node.isAlive() && isReplicaOf(node, primary))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("Node " + primary.port() + " has no replica"));
+        try (RedisCommands commands = replica.connect()) {
+            commands.call("CLUSTER", "FAILOVER");
+        }
+        for (RedisServer node : nodes) {
+            await("node " + node.port() + " to see " + replica.port() + " take over", node, () -> {
+                try (RedisCommands commands = node.connect()) {
+                    return primaryOf(commands.number("CLUSTER", "KEYSLOT", key), commands) == replica;
+                }
+            });
+        }
+    }
+
+    private static boolean isReplicaOf(RedisServer node, RedisServer primary) {
+        try (RedisCommands commands = node.connect()) {
+            Map<String, String> replication = commands.info("replication");
+            return "slave".equals(replication.get("role"))
+                    && String.valueOf(primary.port()).equals(replication.get("master_port"));
+        }
     }
 
     /** The nodes that are primaries now, by their own word. */

@@ -16,9 +16,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.SocketFactory;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -37,8 +41,12 @@ public final class RedisCommands implements AutoCloseable {
 
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
+    private static final Pattern MOVED = Pattern.compile("MOVED \\d+ [^ ]*:(\\d+)");
+
     private final Socket socket;
     private final DataInputStream in;
+    private final Map<Integer, RedisCommands> others = new HashMap<>();
+    private @Nullable IntFunction<RedisCommands> elsewhere;
 
     private RedisCommands(Socket socket) throws IOException {
         this.socket = socket;
@@ -138,6 +146,17 @@ public final class RedisCommands implements AutoCloseable {
     }
 
     /**
+     * From now on a command whose key another server of a Cluster serves goes there, over one more connection of this
+     * one's own; so does only {@link #call} and what is made of it.
+     *
+     * @param connect opens a connection to the server with this port
+     */
+    RedisCommands following(IntFunction<RedisCommands> connect) {
+        elsewhere = connect;
+        return this;
+    }
+
+    /**
      * Sends a command and waits for its reply.
      *
      * @param words command and arguments: {@code byte[]} as it is, anything else by its {@code toString} in UTF-8
@@ -147,7 +166,16 @@ public final class RedisCommands implements AutoCloseable {
      */
     public @Nullable Object call(Object... words) {
         send(words);
-        return receive();
+        try {
+            return receive();
+        } catch (RedisReplyException refused) {
+            Matcher moved = MOVED.matcher(String.valueOf(refused.getMessage()));
+            if (elsewhere == null || !moved.lookingAt()) {
+                throw refused;
+            }
+            return others.computeIfAbsent(Integer.valueOf(moved.group(1)), elsewhere::apply)
+                    .call(words);
+        }
     }
 
     /**
@@ -232,6 +260,7 @@ public final class RedisCommands implements AutoCloseable {
     /** Closes the connection. Calling it again does nothing. */
     @Override
     public void close() {
+        others.values().forEach(RedisCommands::close);
         closeQuietly(socket);
     }
 

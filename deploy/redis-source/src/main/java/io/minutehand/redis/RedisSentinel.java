@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,14 +46,16 @@ public final class RedisSentinel implements AutoCloseable {
      * @throws IllegalStateException if they do not all know each other within 60 s
      */
     public static RedisSentinel start(RedisBinary binary, RedisSettings settings) {
+        Deployment.SENTINEL.note();
         String password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
         RedisSettings shared = settings.withPassword(password).with("repl-diskless-sync-delay 0");
         List<RedisServer> servers = new ArrayList<>();
         List<RedisServer> sentinels = new ArrayList<>();
         try {
-            RedisServer primary = RedisServer.start(binary, shared);
+            RedisServer primary = RedisServer.start(binary, shared, RedisServer.Role.STANDALONE);
             servers.add(primary);
-            RedisServer replica = RedisServer.start(binary, shared.with("replicaof 127.0.0.1 " + primary.port()));
+            RedisServer replica = RedisServer.start(
+                    binary, shared.with("replicaof 127.0.0.1 " + primary.port()), RedisServer.Role.STANDALONE);
             servers.add(replica);
             Waiting.until(
                     "the replica to be in step",
@@ -95,6 +98,13 @@ public final class RedisSentinel implements AutoCloseable {
         return NAME;
     }
 
+    /** {@code redis+sentinel://:password@}, the addresses of the sentinels and the name. Not for logs. */
+    public String uri() {
+        return "redis+sentinel://:" + password() + "@"
+                + sentinels.stream().map(each -> "127.0.0.1:" + each.port()).collect(Collectors.joining(","))
+                + "/" + NAME;
+    }
+
     /** The two data servers; the first started as the primary. */
     public List<RedisServer> servers() {
         return servers;
@@ -134,6 +144,23 @@ public final class RedisSentinel implements AutoCloseable {
             }
         }
         throw new IllegalStateException("No sentinel is alive");
+    }
+
+    /**
+     * Waits until the server that is not the primary replicates it in step; for example after a failover and the restart
+     * of the one that was killed, which the sentinels make a replica after about ten seconds.
+     *
+     * @throws IllegalStateException if that is not so within 60 s
+     */
+    public void awaitReplica() {
+        Waiting.until(
+                "the other server to replicate the primary in step",
+                LIMIT,
+                () -> {
+                    RedisServer primary = primary();
+                    return servers.stream().filter(server -> server != primary).allMatch(RedisSentinel::inStep);
+                },
+                () -> "the sentinels know " + master(sentinels.get(0)));
     }
 
     /** Ends all five and deletes their directories. Calling it again does nothing. */

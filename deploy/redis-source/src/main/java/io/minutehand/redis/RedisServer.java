@@ -90,6 +90,7 @@ public final class RedisServer implements RedisInstance {
      * @throws IllegalStateException if it does not answer within 30 s; the message ends with the last lines of its log
      */
     public static RedisServer start(RedisBinary binary, RedisSettings settings) {
+        Deployment.SINGLE.note();
         return start(binary, settings, Role.STANDALONE);
     }
 

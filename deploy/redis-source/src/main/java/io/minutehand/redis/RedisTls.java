@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import javax.net.SocketFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Redis with a TLS port and an ACL user, for tests of secured connections. Its certificate is made at start for
@@ -54,25 +55,32 @@ public final class RedisTls implements AutoCloseable {
     /**
      * True if the {@linkplain RedisBinary#locate() located} program can speak TLS. Not every build can; the embedded one can.
      *
-     * @throws IllegalStateException if it is an installed program without TLS and {@code CI=true}: there the TLS tests
-     *     must run and not be skipped
+     * @throws IllegalStateException if it cannot and {@code CI} is set: there TLS tests must run and not be skipped
      */
     public static boolean supported() {
-        RedisBinary binary = RedisBinary.locate();
-        boolean supported = supportedBy(binary);
-        if (!supported && binary.kind() == RedisSourceKind.PATH && "true".equals(System.getenv("CI"))) {
+        return supportedBy(RedisBinary.locate());
+    }
+
+    /**
+     * True if this program was built with TLS. Starts it once to ask.
+     *
+     * @throws IllegalStateException if it was not and {@code CI} is set
+     */
+    public static boolean supportedBy(RedisBinary binary) {
+        try (RedisServer server = RedisServer.start(binary, RedisSettings.defaults(), RedisServer.Role.STANDALONE);
+                RedisCommands commands = server.connect()) {
+            boolean supported = !commands.texts("CONFIG", "GET", "tls-port").isEmpty();
+            return orFail(supported, System.getenv("CI"), binary);
+        }
+    }
+
+    /** The answer; under CI a no is an error. */
+    static boolean orFail(boolean supported, @Nullable String ci, RedisBinary binary) {
+        if (!supported && ci != null) {
             throw new IllegalStateException(
                     binary.describe() + " was built without TLS, which CI needs; install one with it");
         }
         return supported;
-    }
-
-    /** True if this program was built with TLS. Starts it once to ask. */
-    public static boolean supportedBy(RedisBinary binary) {
-        try (RedisServer server = RedisServer.start(binary, RedisSettings.defaults());
-                RedisCommands commands = server.connect()) {
-            return !commands.texts("CONFIG", "GET", "tls-port").isEmpty();
-        }
     }
 
     /**
@@ -91,6 +99,7 @@ public final class RedisTls implements AutoCloseable {
      * @throws IllegalStateException if the program has no TLS, or if it does not start
      */
     public static RedisTls start(RedisBinary binary, String aclRules) {
+        Deployment.TLS.note();
         PrivateDirectory directory = PrivateDirectory.create("redis-tls");
         try {
             String storePassword = RedisSettings.randomPassword();
@@ -108,7 +117,8 @@ public final class RedisTls implements AutoCloseable {
                                     "tls-key-file \"" + key + "\"",
                                     "tls-ca-cert-file \"" + certificate + "\"",
                                     "tls-auth-clients no",
-                                    "user " + USER + " on #" + sha256(userPassword) + " " + aclRules));
+                                    "user " + USER + " on #" + sha256(userPassword) + " " + aclRules),
+                    RedisServer.Role.STANDALONE);
             return new RedisTls(directory, server, port, userPassword, storePassword);
         } catch (IOException e) {
             directory.close();

@@ -41,6 +41,14 @@ class RedisBinaryTest {
     }
 
     @Test
+    void shouldFindValkeyBesideRedis() throws IOException {
+        program(first, "redis-server", "Redis server v=7.2.4 sha=00000000:0");
+        assertThat(RedisBinary.valkey(searchPath())).isEmpty();
+        Path expected = program(second, "valkey-server", "Valkey server v=8.1.3 sha=00000000:0");
+        assertThat(RedisBinary.valkey(searchPath())).contains(new RedisBinary(expected, "8.1.3", RedisSourceKind.PATH));
+    }
+
+    @Test
     void shouldIgnoreWhatIsNoProgram() throws IOException {
         Files.createDirectory(first.resolve("redis-server"));
         Files.writeString(second.resolve("redis-server"), "not executable");

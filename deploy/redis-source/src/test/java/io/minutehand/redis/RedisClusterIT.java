@@ -22,11 +22,14 @@ class RedisClusterIT {
             open = cluster;
             assertThat(cluster.nodes()).hasSize(6);
             assertThat(cluster.uris()).hasSize(6).allMatch(uri -> uri.contains(cluster.password()));
-            for (String key : new String[] {"{a}", "{b}", "{c}", "{d}", "{e}"}) {
-                try (RedisCommands commands = cluster.primaryFor(key).connect()) {
+            String[] keys = {"{a}", "{b}", "{c}", "{d}", "{e}"};
+            try (RedisCommands commands = cluster.connect()) {
+                for (String key : keys) {
                     assertThat(commands.call("SET", key, "1")).isEqualTo("OK");
                 }
+                assertThat(commands.texts("KEYS", "*")).as("one server knows").hasSizeLessThan(keys.length);
             }
+            assertThat(cluster.callEach("KEYS", "*")).containsExactlyInAnyOrder(keys);
             RedisServer victim = cluster.primaryFor("{a}");
             assertThat(cluster.nodes().subList(0, 3)).contains(victim);
             try (RedisCommands commands = victim.connect()) {
@@ -49,6 +52,10 @@ class RedisClusterIT {
             try (RedisCommands commands = victim.connect()) {
                 assertThat(commands.info("replication")).containsEntry("role", "slave");
             }
+
+            cluster.failOver("{a}");
+
+            assertThat(cluster.primaryFor("{a}")).as("by agreement").isSameAs(victim);
         }
         assertThat(open.nodes())
                 .noneMatch(RedisServer::isAlive)

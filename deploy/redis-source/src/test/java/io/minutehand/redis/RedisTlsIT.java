@@ -20,7 +20,7 @@ class RedisTlsIT {
     @ParameterizedTest
     @MethodSource("programs")
     void shouldServeTheAclUserOverTls(RedisBinary program) {
-        requireTls(program);
+        assumeTrue(RedisTls.supportedBy(program), "built without TLS");
         Path store;
         try (RedisTls tls = RedisTls.start(program, "~mh:* &mh:* +@all -flushall")) {
             store = tls.trustStore();
@@ -40,7 +40,7 @@ class RedisTlsIT {
 
     @Test
     void shouldNotBeTrustedByDefault() {
-        requireTls(RedisBinary.locate());
+        assumeTrue(RedisTls.supported(), "built without TLS");
         try (RedisTls tls = RedisTls.start()) {
             assertThatThrownBy(() -> RedisCommands.connect(tls.uri()))
                     .isInstanceOf(UncheckedIOException.class)
@@ -48,13 +48,14 @@ class RedisTlsIT {
         }
     }
 
-    private static void requireTls(RedisBinary program) {
-        boolean supported = RedisTls.supportedBy(program);
-        if (System.getenv("CI") != null) {
-            assertThat(supported)
-                    .as("TLS in " + program.describe() + ", which CI must have")
-                    .isTrue();
-        }
-        assumeTrue(supported, program.describe() + " was built without TLS");
+    @Test
+    void shouldFailUnderCiAndNotSkipWhereTlsIsMissing() {
+        RedisBinary program = RedisBinary.embedded();
+
+        assertThat(RedisTls.orFail(true, "true", program)).isTrue();
+        assertThat(RedisTls.orFail(false, null, program)).isFalse();
+        assertThatThrownBy(() -> RedisTls.orFail(false, "true", program))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("without TLS");
     }
 }
