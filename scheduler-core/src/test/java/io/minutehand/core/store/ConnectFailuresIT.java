@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.minutehand.core.SingleServer;
 import io.minutehand.redis.RedisBinary;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisReplyException;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** Who cannot connect is told what was tried, how long, and where to look; never the password. */
 @Beside
+@SingleServer("addresses, users and passwords of one server")
 class ConnectFailuresIT {
     private static final String SECRET = "sesame-4711";
 

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.minutehand.core.SingleServer;
 import io.minutehand.core.admin.Audit;
 import io.minutehand.core.admin.ShardAudit;
 import io.minutehand.core.bucket.BucketId;
@@ -42,6 +43,7 @@ import org.redisson.config.Config;
 
 /** The small life of a few jobs on each kind of deployment. */
 @Beside
+@SingleServer("starts each deployment by itself")
 class ConnectionsIT {
     /** All that an ACL user needs on a single server, keys and channels of the namespace only; the README names them. */
     private static final String RIGHTS = "resetkeys ~mh:* resetchannels &mh:* -@all"

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.minutehand.core.SingleServer;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.Durability;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** A job that counts as stored when a replica has it, with a real primary and a real replica. */
 @Beside
+@SingleServer("a primary and a replica of its own; load-test kills primaries of a Cluster at this level")
 class DurabilityIT {
     private static final String PASSWORD = "durability-password";
     private static final ShardId SHARD = new ShardId("orders", 0);

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.minutehand.core.SingleServer;
 import io.minutehand.core.bucket.BucketId;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.store.StoreException.Kind;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a caller is told when Redis does not answer as it should, and what it is not told: payloads and passwords. */
+@SingleServer("errors of one server, made one by one by its settings and users")
 class FailureIT {
     private static final String SECRET = "sesame-payload";
 

@@ -13,7 +13,8 @@ import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.core.write.JobWriter;
 import io.minutehand.core.write.TopicRegistry;
 import io.minutehand.core.write.WriteResult;
-import io.minutehand.redis.RedisServer;
+import io.minutehand.redis.RedisInstance;
+import io.minutehand.redis.SharedRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,12 +25,12 @@ import org.junit.jupiter.api.Test;
 
 /** A server at maxmemory takes no new work, and lets everything else go on. */
 class FullStoreIT {
-    private RedisServer server;
+    private RedisInstance server;
     private TestStore store;
 
     @BeforeEach
     void open() {
-        server = RedisServer.start();
+        server = SharedRedis.another();
         store = TestStore.onServerTime(server);
         store.freshShard();
     }
@@ -158,7 +159,7 @@ class FullStoreIT {
     }
 
     private void fill(boolean full) {
-        store.redis.call("CONFIG", "SET", "maxmemory", full ? "1" : "0");
+        server.callEach("CONFIG", "SET", "maxmemory", full ? "1" : "0");
     }
 
     private long minuteOf(String id) {

@@ -5,6 +5,7 @@ import static io.minutehand.core.store.TestStore.soon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.minutehand.core.SingleServer;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.JobState;
@@ -16,7 +17,9 @@ import io.minutehand.core.write.TopicRegistry;
 import io.minutehand.core.write.TopicRegistry.UnknownTopicException;
 import io.minutehand.core.write.WriteResult;
 import io.minutehand.core.write.WriteResult.Status;
+import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.RedisServer;
+import io.minutehand.redis.SharedRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -31,14 +34,14 @@ import org.junit.jupiter.api.Test;
 class JobWriterIT {
     private static final WriteResult CREATED = new WriteResult(Status.CREATED, null);
 
-    private RedisServer server;
+    private RedisInstance server;
     private TestStore store;
     private TopicRegistry topics;
     private JobWriter writer;
 
     @BeforeEach
     void open() {
-        server = RedisServer.start();
+        server = SharedRedis.another();
         store = TestStore.impatient(server);
         topics = new TopicRegistry(store.cluster, Map.of(), true);
         writer = new JobWriter(store.jobs, topics, Runnable::run);
@@ -109,7 +112,7 @@ class JobWriterIT {
     @Test
     void shouldMendARedisThatCameBackEmpty() {
         StoredTopic topic = ensure("orders");
-        store.redis.call("FLUSHALL");
+        server.callEach("FLUSHALL");
 
         assertThat(write(topic, List.of(job("a", "1", false)))).containsExactly(CREATED);
         assertThat(get(store.cluster.topics(soon()))).containsExactly(topic);
@@ -127,6 +130,7 @@ class JobWriterIT {
     }
 
     @Test
+    @SingleServer("REPLICAOF is no command of a Cluster")
     void shouldKnowThatNothingIsStoredWhenEveryCallWasRefused() {
         StoredTopic topic = ensure("orders");
         store.redis.call("REPLICAOF", "127.0.0.1", "1");
@@ -139,15 +143,17 @@ class JobWriterIT {
     }
 
     @Test
+    @SingleServer("a Cluster whose nodes all stand still is down for seconds afterwards")
     void shouldSayUnknownOnlyWhenAReplyWasLostAndTellTheTruthToARepeat() {
         StoredTopic topic = ensure("orders");
         write(topic, List.of(job("first", "1", false)));
-        server.pause();
+        RedisServer paused = (RedisServer) server;
+        paused.pause();
         CompletableFuture<List<WriteResult>> hasty = writer.write(topic, List.of(job("a", "1", false)), in(100));
         CompletableFuture<List<WriteResult>> patient = writer.write(topic, List.of(job("b", "1", false)), soon());
 
         assertThat(get(hasty)).containsExactly(new WriteResult(Status.UNKNOWN, null));
-        server.resume();
+        paused.resume();
 
         assertThat(get(patient).get(0).status()).isIn(Status.CREATED, Status.EXISTS);
         assertThat(write(topic, List.of(job("a", "1", false))))

@@ -2,11 +2,13 @@ package io.minutehand.core.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.minutehand.core.SingleServer;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The model test is worth what it catches: each of these defects, planted in a script, must make it fail. */
+@SingleServer("it is about the model, which does not know what Redis it is compared with")
 class PlantedBugsIT {
     private static final int SEQUENCES = 300;
 

@@ -3,6 +3,7 @@ package io.minutehand.core.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.minutehand.core.SingleServer;
 import io.minutehand.core.store.ServerFacts.Level;
 import io.minutehand.core.store.ServerFacts.Risk;
 import io.minutehand.redis.RedisCluster;
@@ -18,6 +19,7 @@ import org.redisson.config.Config;
 
 /** A process does not start on a Redis that would lose its jobs, unless it is told to. */
 @Beside
+@SingleServer("starts each deployment that it checks by itself")
 class SafetyIT {
     @Test
     void shouldRefuseAServerThatEvicts() {

@@ -49,7 +49,7 @@ final class ShardImage {
     static ShardImage of(RedisCommands redis, Keyspace keys, ShardId shard, String clientId) {
         String prefix = keys.namespace() + ":{" + shard + "}:";
         ShardImage image = new ShardImage();
-        for (Object element : (List<?>) redis.call("EVAL", DUMP, 0, prefix + "*")) {
+        for (Object element : (List<?>) redis.call("EVAL", DUMP, 1, keys.ledger(shard), prefix + "*")) {
             List<?> key = (List<?>) element;
             String name = text(key.get(0)).substring(prefix.length());
             Map<String, byte[]> fields = new TreeMap<>();

@@ -1,5 +1,6 @@
 package io.minutehand.core.store;
 
+import io.minutehand.redis.SharedRedis;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
@@ -22,6 +23,7 @@ final class SharedTestStore implements ParameterResolver {
         TestStore store = context.getRoot()
                 .getStore(NAMESPACE)
                 .computeIfAbsent(TestStore.class, key -> TestStore.open(), TestStore.class);
+        SharedRedis.get(); // counts the test as one on it
         store.freshShard();
         return store;
     }

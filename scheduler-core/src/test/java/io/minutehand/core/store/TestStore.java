@@ -8,6 +8,7 @@ import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.store.ScriptRunner.Call;
 import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.redis.RedisCluster;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.SharedRedis;
@@ -43,13 +44,21 @@ final class TestStore implements AutoCloseable {
 
     private static final String EMPTY = """
             for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end
-            redis.call('HSET', ARGV[2], 'epoch', '1')""";
+            redis.call('HSET', KEYS[1], 'epoch', '1')""";
+
+    /** Of the first key's slot, so that the script may read it on a Cluster; a clock that was never set stands at the start. */
+    private static final String TEST_TIME = """
+            (function()
+              local time = redis.call('HMGET', '%s:clock:{' .. (KEYS[1]:match('{(.-)}') or KEYS[1]) .. '}', 's', 'us')
+              return time[1] and time or { '%d', '0' }
+            end)()""";
 
     private static final AtomicInteger NUMBER = new AtomicInteger();
     private static final long RUN = ProcessHandle.current().pid();
     private static final long PATIENCE_S = 20;
 
     final RedisCommands redis;
+    private final RedisInstance instance;
     final StoreConnection connection;
     final JobStore jobs;
     final LeaseStore leases;
@@ -133,10 +142,10 @@ final class TestStore implements AutoCloseable {
                 .withReplyTimeout(Duration.ofSeconds(5));
     }
 
-    /** Scripts then read the time from a hash of the namespace instead of from TIME; the rest of lib/clock stays. */
+    /** Scripts then read the time from a hash beside their keys instead of from TIME; the rest of lib/clock stays. */
     private static BinaryOperator<String> testClock(String namespace) {
         return (name, text) -> name.equals("lib/clock")
-                ? replaced(text, "redis.call('TIME')", "redis.call('HMGET', '" + namespace + ":clock', 's', 'us')")
+                ? replaced(text, "redis.call('TIME')", TEST_TIME.formatted(namespace, START_MS / 1000))
                 : text;
     }
 
@@ -150,6 +159,7 @@ final class TestStore implements AutoCloseable {
     ShardId freshShard() {
         emptyShard();
         redis.call("DEL", keys.ledger(shard));
+        redis.call("DEL", clock());
         shard = new ShardId("topic-" + NUMBER.incrementAndGet(), 0);
         redis.call("HSET", keys.ledger(shard), "epoch", "1");
         now(START_MS);
@@ -159,7 +169,12 @@ final class TestStore implements AutoCloseable {
     /** Deletes all that the shard holds but its epoch; the time stays as it is. */
     void emptyShard() {
         String prefix = keys.namespace() + ":{" + shard + "}:";
-        redis.call("EVAL", EMPTY, 0, prefix + "*", keys.ledger(shard));
+        redis.call("EVAL", EMPTY, 1, keys.ledger(shard), prefix + "*");
+    }
+
+    /** Where the time of the shard's slot is kept. */
+    private String clock() {
+        return keys.namespace() + ":clock:{" + shard + "}";
     }
 
     ShardId shard() {
@@ -173,7 +188,12 @@ final class TestStore implements AutoCloseable {
     }
 
     void nowUs(long us) {
-        redis.call("HSET", keys.namespace() + ":clock", "s", us / 1_000_000, "us", us % 1_000_000);
+        redis.call("HSET", clock(), "s", us / 1_000_000, "us", us % 1_000_000);
+    }
+
+    /** A connection to the server that holds a key, for commands that name none. The caller closes it. */
+    RedisCommands serverOf(String key) {
+        return instance instanceof RedisCluster nodes ? nodes.primaryFor(key).connect() : instance.connect();
     }
 
     /** The shard as it is now. */
@@ -327,7 +347,7 @@ final class TestStore implements AutoCloseable {
     @Override
     public void close() {
         connection.close();
-        for (String key : redis.texts("KEYS", keys.namespace() + ":*")) {
+        for (String key : instance.callEach("KEYS", keys.namespace() + ":*")) {
             redis.call("DEL", key);
         }
         redis.close();

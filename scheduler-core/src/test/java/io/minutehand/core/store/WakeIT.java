@@ -12,7 +12,6 @@ import static org.awaitility.Awaitility.await;
 import io.minutehand.core.store.LeaseStore.Wake;
 import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.redis.RedisCommands;
-import io.minutehand.redis.SharedRedis;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +36,7 @@ class WakeIT {
 
     @BeforeEach
     void listen() {
-        listener = SharedRedis.get().connect();
+        listener = store.serverOf(store.keys.wake(store.shard()));
         listener.call("SSUBSCRIBE", store.keys.wake(store.shard()));
     }
 
@@ -120,11 +119,12 @@ class WakeIT {
         assertThat(heard).containsExactly(new Wake(store.shard(), START_MINUTE, START_MS + 1000));
 
         end.run();
-        await("the channel is left")
-                .until(() -> store.redis
-                        .texts("PUBSUB", "SHARDNUMSUB", store.keys.wake(store.shard()))
-                        .get(1)
-                        .equals("1"));
+        try (RedisCommands server = store.serverOf(store.keys.wake(store.shard()))) {
+            await("the channel is left")
+                    .until(() -> server.texts("PUBSUB", "SHARDNUMSUB", store.keys.wake(store.shard()))
+                            .get(1)
+                            .equals("1"));
+        }
         store.schedule("b", 900);
         assertThat(hints(() -> {})).contains(hint(0, 900));
         assertThat(heard).hasSize(1);

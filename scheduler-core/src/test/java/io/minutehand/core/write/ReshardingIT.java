@@ -16,7 +16,8 @@ import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.core.write.WriteResult.Status;
 import io.minutehand.redis.RedisCommands;
-import io.minutehand.redis.RedisServer;
+import io.minutehand.redis.RedisInstance;
+import io.minutehand.redis.SharedRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,7 +39,7 @@ class ReshardingIT {
     private static final long DUE_MS = System.currentTimeMillis() / 60_000 * 60_000 + 3_600_000;
 
     private final ExecutorService executor = Executors.newFixedThreadPool(2);
-    private RedisServer server;
+    private RedisInstance server;
     private RedisCommands redis;
     private StoreConnection connection;
     private JobStore jobs;
@@ -69,7 +70,7 @@ class ReshardingIT {
 
     @BeforeEach
     void open() {
-        server = RedisServer.start();
+        server = SharedRedis.another();
         redis = server.connect();
         connection = StoreConnection.open(RedisOptions.of(server.uri()).withReplyTimeout(Duration.ofSeconds(5)));
         jobs = connection.jobs(executor);
@@ -204,14 +205,14 @@ class ReshardingIT {
             assertThat(process.cancel("job-" + i)).isEqualTo(MoveOutcome.Status.CANCELLED);
         }
         assertThat(resharding.strays(four).join()).isFalse();
-        for (String key : redis.texts("KEYS", "mh:{orders:*}:end:*")) {
+        for (String key : server.callEach("KEYS", "mh:{orders:*}:end:*")) {
             redis.call("DEL", key);
         }
 
         StoredTopic settled = resharding.settle(four, soon()).join();
 
         assertThat(settled).isEqualTo(new StoredTopic("orders", 3, four.settings()));
-        assertThat(redis.texts("KEYS", "mh:{orders:*}:*"))
+        assertThat(server.callEach("KEYS", "mh:{orders:*}:*"))
                 .containsExactlyInAnyOrder(
                         "mh:{orders:0}:ledger", "mh:{orders:1}:ledger", "mh:{orders:2}:ledger", "mh:{orders:3}:ledger");
         assertThat(sum("accepted", 4)).isEqualTo(200);

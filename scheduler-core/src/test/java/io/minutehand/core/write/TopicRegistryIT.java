@@ -8,8 +8,8 @@ import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
-import io.minutehand.redis.RedisCommands;
-import io.minutehand.redis.RedisServer;
+import io.minutehand.redis.RedisInstance;
+import io.minutehand.redis.SharedRedis;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -20,15 +20,13 @@ import org.junit.jupiter.api.Test;
 class TopicRegistryIT {
     private static final TopicSettings DECLARED = TopicSettings.defaults().withShards(2);
 
-    private RedisServer server;
-    private RedisCommands redis;
+    private RedisInstance server;
     private StoreConnection connection;
     private ClusterStore store;
 
     @BeforeEach
     void open() {
-        server = RedisServer.start();
-        redis = server.connect();
+        server = SharedRedis.another();
         connection = StoreConnection.open(RedisOptions.of(server.uri()).withReplyTimeout(Duration.ofSeconds(5)));
         store = connection.cluster(Runnable::run);
     }
@@ -36,7 +34,6 @@ class TopicRegistryIT {
     @AfterEach
     void close() {
         connection.close();
-        redis.close();
         server.close();
     }
 
@@ -52,7 +49,7 @@ class TopicRegistryIT {
         store.change(first, changed, soon()).join();
         registry.refreshKnown(soon()).join();
 
-        redis.call("FLUSHALL");
+        server.callEach("FLUSHALL");
         StoredTopic again = registry.refresh("orders", soon()).join();
 
         assertThat(again.settings()).isEqualTo(changed);
@@ -66,7 +63,7 @@ class TopicRegistryIT {
         TopicRegistry registry = new TopicRegistry(store, Map.of(), false);
         registry.ensure("orders", soon()).join();
 
-        redis.call("FLUSHALL");
+        server.callEach("FLUSHALL");
 
         assertThat(registry.refresh("orders", soon()).join().settings()).isEqualTo(others);
         assertThatThrownBy(() -> registry.ensure("unheard-of", soon()).join())
