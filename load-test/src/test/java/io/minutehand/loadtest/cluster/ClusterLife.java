@@ -1,7 +1,13 @@
 package io.minutehand.loadtest.cluster;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.minutehand.core.admin.Audit;
+import io.minutehand.core.admin.Finding;
+import io.minutehand.core.admin.ShardAudit;
+import io.minutehand.core.bucket.ShardId;
+import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.store.JobStore;
@@ -9,7 +15,6 @@ import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Telemetry.Counter;
 import io.minutehand.core.topic.TopicSettings;
-import io.minutehand.redis.RedisCluster;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.ScheduleResult;
 import io.minutehand.router.TopicHandle;
@@ -30,9 +35,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.Collectors;
 
-/** Producers and three nodes on a Redis Cluster, and what they saw: what was acknowledged, and what ran. */
+/** Producers and nodes on a Redis that breaks, and what they saw: what was acknowledged, and what ran. */
 final class ClusterLife implements AutoCloseable {
     private static final Duration LONG = Duration.ofSeconds(90);
 
@@ -55,16 +61,16 @@ final class ClusterLife implements AutoCloseable {
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicInteger early = new AtomicInteger();
     private final AtomicLong latestMs = new AtomicLong();
-    private final AtomicLong lastAcceptedNs = new AtomicLong(System.nanoTime());
-    private final AtomicLong longestStallNs = new AtomicLong();
+    private final AtomicLongArray lastStoredNs;
+    private final AtomicLong stallNs = new AtomicLong();
+    private Duration longestStall = Duration.ZERO;
 
-    ClusterLife(RedisCluster cluster, String topic, int shards, Durability durability, long seed) {
+    ClusterLife(String uri, int workers, String topic, int shards, Durability durability, long seed) {
         this.topic = topic;
         this.shards = shards;
         this.random = new Random(seed);
-        String addresses =
-                cluster.nodes().stream().map(node -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
-        this.redis = RedisOptions.of("redis+cluster://:" + cluster.password() + "@" + addresses);
+        this.lastStoredNs = new AtomicLongArray(shards);
+        this.redis = RedisOptions.of(uri);
         this.router = JobRouter.builder()
                 .redis(redis)
                 .durability(durability)
@@ -72,7 +78,7 @@ final class ClusterLife implements AutoCloseable {
                 .connect();
         this.handle = router.topic(topic);
         handle.schedule(JobSpec.of(new byte[0]).id("first")).join();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < workers; i++) {
             nodes.add(WorkerNode.builder()
                     .redis(redis)
                     .name("node-" + i)
@@ -95,6 +101,9 @@ final class ClusterLife implements AutoCloseable {
 
     /** Produces so many jobs a second, due within four seconds, until the future is cancelled. */
     ScheduledFuture<?> produce(int rate) {
+        for (int shard = 0; shard < shards; shard++) {
+            lastStoredNs.set(shard, System.nanoTime());
+        }
         return executor.scheduleAtFixedRate(
                 this::produceOne, 0, TimeUnit.SECONDS.toNanos(1) / rate, TimeUnit.NANOSECONDS);
     }
@@ -119,8 +128,11 @@ final class ClusterLife implements AutoCloseable {
         }
         if (result.accepted()) {
             accepted.add(id);
+        }
+        if (result.accepted() || result.status() == ScheduleResult.Status.STORED_NOT_REPLICATED) {
             long nowNs = System.nanoTime();
-            longestStallNs.accumulateAndGet(nowNs - lastAcceptedNs.getAndSet(nowNs), Math::max);
+            long gapNs = nowNs - lastStoredNs.getAndSet(ShardMap.shardOf(id, shards), nowNs);
+            stallNs.accumulateAndGet(gapNs, Math::max);
         }
     }
 
@@ -154,18 +166,22 @@ final class ClusterLife implements AutoCloseable {
         }
     }
 
-    /** Counters that do not add up, over all shards. */
-    long ledgerDifference() {
+    /** What deep audits of all shards find. */
+    List<Finding> findings() {
         try (StoreConnection connection = StoreConnection.open(redis.withReplyTimeout(Duration.ofSeconds(5)))) {
-            JobStore jobs = connection.jobs(executor);
+            Audit audit = new Audit(connection);
             var stored = connection
                     .cluster(executor)
                     .topics(System.nanoTime() + LONG.toNanos())
                     .join()
                     .get(0);
-            return stored.shards().stream()
-                    .mapToLong(shard -> Math.abs(jobs.audit(shard).join()))
-                    .sum();
+            List<Finding> findings = new ArrayList<>();
+            for (ShardId shard : stored.shards()) {
+                ShardAudit audited = audit.deep(shard, false, LONG);
+                assertThat(audited.complete()).isTrue();
+                findings.addAll(audited.findings());
+            }
+            return findings;
         }
     }
 
@@ -198,15 +214,19 @@ final class ClusterLife implements AutoCloseable {
         return nodes.stream().mapToLong(node -> node.stats().counted(counter)).sum();
     }
 
-    Duration longestStall() {
-        return Duration.ofNanos(longestStallNs.get());
+    /** The longest time since the last call in which nothing was stored in one of the shards. */
+    Duration takeStall() {
+        Duration stall = Duration.ofNanos(stallNs.getAndSet(0));
+        longestStall = stall.compareTo(longestStall) > 0 ? stall : longestStall;
+        return stall;
     }
 
     /** Figures, for people. */
     String figures() {
+        takeStall();
         return "topic=" + topic + " shards=" + shards + " accepted=" + accepted.size() + " answers=" + answers + " ran="
                 + runs.size() + " lost=" + lost().size() + " run_twice=" + duplicates() + " latest_ms=" + latestMs
-                + " longest_stall_ms=" + longestStall().toMillis() + " failures=" + failures.size();
+                + " longest_stall_ms=" + longestStall.toMillis() + " failures=" + failures.size();
     }
 
     @Override
