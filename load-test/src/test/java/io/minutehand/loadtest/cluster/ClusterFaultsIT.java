@@ -63,7 +63,7 @@ class ClusterFaultsIT {
                 life.takeStall();
                 Duration failover = killPrimary(cluster, KEYS.ledger(new ShardId("orders", random.nextInt(8))));
                 awaitLoad(life, Duration.ofSeconds(2));
-                assertStall(life.takeStall(), failover, Duration.ofSeconds(3));
+                assertStall(life.takeStall(), failover, failover.plusSeconds(3));
             }
             assertSound(life, producing, what + " seed=" + seed, mayLose);
         }
@@ -75,15 +75,18 @@ class ClusterFaultsIT {
         await("load").atMost(LONG).until(() -> life.produced() > before + RATE * time.toSeconds());
     }
 
-    /** Holds the longest time in which a shard took nothing to how long what was done took, and some more. */
-    static void assertStall(Duration stall, Duration deed, Duration more) {
-        System.out.println("cluster: took_ms=" + deed.toMillis() + " stall_ms=" + stall.toMillis());
-        assertThat(stall).as("time in which a shard took nothing").isLessThan(deed.plus(more));
+    /** Holds the longest time in which a shard took nothing to its bound, and prints both it and how long what was done took. */
+    static void assertStall(Duration stall, Duration took, Duration bound) {
+        System.out.println("cluster: took_ms=" + took.toMillis() + " stall_ms=" + stall.toMillis());
+        assertThat(stall).as("time in which a shard took nothing").isLessThan(bound);
     }
 
     @Test
     void shouldLoseNoJobThatAReplicaHasWhenPrimariesAreKilled() {
-        killsUnderLoad(Durability.replicas(1, Duration.ofSeconds(1)), "primaries killed, level replicas(1)", false);
+        // A primary that was a replica has none until the killed one is back: each call to it waits so long, and the
+        // first one twice, as it does not
+        // know the script.
+        killsUnderLoad(Durability.replicas(1, Duration.ofMillis(500)), "primaries killed, level replicas(1)", false);
     }
 
     @Test
@@ -113,6 +116,7 @@ class ClusterFaultsIT {
                 killPrimary(cluster, KEYS.nodes());
                 // Longer than a node may be silent.
                 awaitLoad(life, Duration.ofSeconds(10));
+                life.takeStall();
                 life.settle(producing);
                 life.drain();
                 System.out.println("cluster: primary of the nodes killed seed=" + seed + " " + life.figures());
@@ -140,9 +144,11 @@ class ClusterFaultsIT {
             for (int round = 0; round < rounds; round++) {
                 awaitLoad(life, Duration.ofSeconds(2));
                 life.takeStall();
+                long startNs = System.nanoTime();
                 cluster.failOver(KEYS.ledger(new ShardId("orders", random.nextInt(8))));
+                Duration took = Duration.ofNanos(System.nanoTime() - startNs);
                 awaitLoad(life, Duration.ofSeconds(rounds == 6 ? 8 : 2));
-                assertStall(life.takeStall(), Duration.ZERO, Duration.ofSeconds(5));
+                assertStall(life.takeStall(), took, Duration.ofSeconds(5));
                 cluster.awaitComplete();
             }
             assertSound(life, producing, "planned failover seed=" + seed, false);
@@ -172,7 +178,7 @@ class ClusterFaultsIT {
                 moved += cluster.moveSlot(key, move % 2 == 0 ? away : home, 5);
                 Duration took = Duration.ofNanos(System.nanoTime() - startNs);
                 awaitLoad(life, Duration.ofSeconds(1));
-                assertStall(life.takeStall(), took, Duration.ofSeconds(5));
+                assertStall(life.takeStall(), took, took.plusSeconds(5));
             }
             assertThat(moved).as("keys moved").isGreaterThan(10L * rounds);
             assertSound(life, producing, "slots move seed=" + seed + " keys moved=" + moved, false);

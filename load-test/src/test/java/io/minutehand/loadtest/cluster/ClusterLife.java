@@ -37,6 +37,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Producers and nodes on a Redis that breaks, and what they saw: what was acknowledged, and what ran. */
 final class ClusterLife implements AutoCloseable {
@@ -214,8 +215,12 @@ final class ClusterLife implements AutoCloseable {
         return nodes.stream().mapToLong(node -> node.stats().counted(counter)).sum();
     }
 
-    /** The longest time since the last call in which nothing was stored in one of the shards. */
+    /** The longest time since the last call in which nothing was stored in one of the shards; waits until each has stored something now. */
     Duration takeStall() {
+        long nowNs = System.nanoTime();
+        await("every shard takes jobs")
+                .atMost(LONG)
+                .until(() -> IntStream.range(0, shards).allMatch(shard -> lastStoredNs.get(shard) - nowNs > 0));
         Duration stall = Duration.ofNanos(stallNs.getAndSet(0));
         longestStall = stall.compareTo(longestStall) > 0 ? stall : longestStall;
         return stall;
@@ -223,7 +228,6 @@ final class ClusterLife implements AutoCloseable {
 
     /** Figures, for people. */
     String figures() {
-        takeStall();
         return "topic=" + topic + " shards=" + shards + " accepted=" + accepted.size() + " answers=" + answers + " ran="
                 + runs.size() + " lost=" + lost().size() + " run_twice=" + duplicates() + " latest_ms=" + latestMs
                 + " longest_stall_ms=" + longestStall.toMillis() + " failures=" + failures.size();

@@ -51,7 +51,8 @@ class SentinelFaultsIT {
                     killed.restart();
                 }
                 awaitLoad(life, Duration.ofSeconds(5));
-                assertStall(life.takeStall(), failover, Duration.ofSeconds(3).plus(backAtOnce ? HELLO : Duration.ZERO));
+                assertStall(
+                        life.takeStall(), failover, failover.plusSeconds(3).plus(backAtOnce ? HELLO : Duration.ZERO));
                 if (!backAtOnce) {
                     killed.restart();
                 }
