@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.function.BinaryOperator;
 
 /**
- * A list in Redis to which scripts add what they were asked and what they answer, as they run: the order in which the server ran them. Only the
+ * A list in Redis, a shard each, to which scripts add what they were asked and what they answer, as they run: the order in which the server ran them. Only the
  * tests' copies of the scripts do so; each process has copies of its own, with its number in them.
  */
 final class EventLog {
@@ -19,13 +19,13 @@ final class EventLog {
 
             end
             local reply = body()
-            local time = redis.call('HMGET', '%1$s:clock', 's', 'us')
+            local time = %1$s
             local event = { '%2$s', '%3$d', time[1], time[2] }
             for _, values in ipairs({ ARGV, reply }) do
               event[#event + 1] = #values
               for _, value in ipairs(values) do event[#event + 1] = value end
             end
-            redis.call('RPUSH', '%1$s:events', unpack(event))
+            redis.call('RPUSH', '%4$s:events:{' .. KEYS[1]:match('{(.-)}') .. '}', unpack(event))
             return reply
             """;
 
@@ -51,10 +51,12 @@ final class EventLog {
         }
     }
 
+    private final TestStore store;
     private final RedisCommands redis;
     private final String namespace;
 
     EventLog(TestStore store) {
+        this.store = store;
         this.redis = store.redis;
         this.namespace = store.keys.namespace();
     }
@@ -68,13 +70,16 @@ final class EventLog {
             int body = text.indexOf('\n') + 1;
             // A script that only read writes its event now.
             String flags = text.substring(0, body).replace("no-writes,", "");
-            return flags + BEGIN + text.substring(body) + END.formatted(namespace, name, process);
+            return flags
+                    + BEGIN
+                    + text.substring(body)
+                    + END.formatted(TestStore.testTime(namespace), name, process, namespace);
         };
     }
 
     /** Takes out all events, in order. */
     List<Event> take() {
-        String key = namespace + ":events";
+        String key = namespace + ":events:{" + store.shard() + "}";
         List<?> words = (List<?>) redis.call("LRANGE", key, 0, -1);
         redis.call("DEL", key);
         List<Event> events = new ArrayList<>();

@@ -58,7 +58,6 @@ final class TestStore implements AutoCloseable {
     private static final long PATIENCE_S = 20;
 
     final RedisCommands redis;
-    private final RedisInstance instance;
     final StoreConnection connection;
     final JobStore jobs;
     final LeaseStore leases;
@@ -142,11 +141,15 @@ final class TestStore implements AutoCloseable {
                 .withReplyTimeout(Duration.ofSeconds(5));
     }
 
+    /** A Lua expression for the test's time, as TIME would answer it. */
+    static String testTime(String namespace) {
+        return TEST_TIME.formatted(namespace, START_MS / 1000);
+    }
+
     /** Scripts then read the time from a hash beside their keys instead of from TIME; the rest of lib/clock stays. */
     private static BinaryOperator<String> testClock(String namespace) {
-        return (name, text) -> name.equals("lib/clock")
-                ? replaced(text, "redis.call('TIME')", TEST_TIME.formatted(namespace, START_MS / 1000))
-                : text;
+        return (name, text) ->
+                name.equals("lib/clock") ? replaced(text, "redis.call('TIME')", testTime(namespace)) : text;
     }
 
     /** A text with one place changed, which must be there. */
