@@ -24,7 +24,6 @@ final class FaultRows {
                 new CutOff(),
                 new LostReplies("18", true),
                 new SlowRedis(),
-                new WorkerClocks(),
                 new RedisClockStepped(),
                 new SlowHandlers(),
                 new Poison(),
