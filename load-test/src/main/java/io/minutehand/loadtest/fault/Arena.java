@@ -13,7 +13,6 @@ import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.redis.RedisSettings;
-import io.minutehand.redis.SteppedClock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,7 +54,7 @@ final class Arena implements AutoCloseable {
     private final RedisClock clock;
     private final Fleet fleet;
     private final Map<String, LinkProxy> links = new ConcurrentHashMap<>();
-    private final Map<String, SteppedClock> clocks = new ConcurrentHashMap<>();
+    private final Map<String, WallClock> clocks = new ConcurrentHashMap<>();
     private final Load load;
     private final Set<WorkerProcess> halted = ConcurrentHashMap.newKeySet();
     private final List<Kill> kills = new CopyOnWriteArrayList<>();
@@ -114,8 +113,8 @@ final class Arena implements AutoCloseable {
     }
 
     /** The wall clock of a worker, which may not have started; only if the run sets them. */
-    SteppedClock clockOf(String worker) {
-        return clocks.computeIfAbsent(worker, name -> SteppedClock.create(workDir.resolve(name + ".clock")));
+    WallClock clockOf(String worker) {
+        return clocks.computeIfAbsent(worker, name -> WallClock.create(workDir, name));
     }
 
     private String uriOf(String link) {

@@ -24,6 +24,7 @@ final class FaultRows {
                 new CutOff(),
                 new LostReplies("18", true),
                 new SlowRedis(),
+                new WorkerClocks(),
                 new RedisClockStepped(),
                 new SlowHandlers(),
                 new Poison(),
