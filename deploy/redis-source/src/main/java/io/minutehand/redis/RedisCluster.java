@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +22,7 @@ public final class RedisCluster implements RedisInstance {
     private static final Logger LOG = LoggerFactory.getLogger(RedisCluster.class);
 
     private static final int SLOTS = 16_384;
+    private static final long ASK_AGAIN_NS = 5_500_000_000L;
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final List<RedisServer> nodes;
@@ -208,9 +210,21 @@ public final class RedisCluster implements RedisInstance {
                 .filter(node -> node.isAlive() && isReplicaOf(node, primary))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("Node " + primary.port() + " has no replica"));
-        try (RedisCommands commands = replica.connect()) {
-            commands.call("CLUSTER", "FAILOVER");
-        }
+        // The primaries give no vote when they gave one for these slots a moment ago (twice the node time-out), and the
+        // attempt ends without a word after 5 s.
+        AtomicLong askedNs = new AtomicLong(System.nanoTime() - ASK_AGAIN_NS);
+        await("node " + replica.port() + " to become the primary", replica, () -> {
+            if (isPrimary(replica)) {
+                return true;
+            }
+            if (System.nanoTime() - askedNs.get() >= ASK_AGAIN_NS) {
+                askedNs.set(System.nanoTime());
+                try (RedisCommands commands = replica.connect()) {
+                    commands.call("CLUSTER", "FAILOVER");
+                }
+            }
+            return false;
+        });
         for (RedisServer node : nodes) {
             await("node " + node.port() + " to see " + replica.port() + " take over", node, () -> {
                 try (RedisCommands commands = node.connect()) {
