@@ -57,8 +57,15 @@ final class BucketClaims {
         return unsettled;
     }
 
-    /** Asks for a bucket's lease, unless that was done a moment ago. */
+    /**
+     * Asks for a bucket's lease, unless that was done a moment ago. A node that stood still for so long that it may have been struck off asks
+     * for its own state first: under its old id it would take what others are taking over.
+     */
     void claim(Shard shard, long minute) {
+        engine.membership().afterPause(() -> claimNow(shard, minute));
+    }
+
+    private void claimNow(Shard shard, long minute) {
         long sentNs = System.nanoTime();
         if (engine.stopping()
                 || !engine.membership().joined()

@@ -80,6 +80,12 @@ final class Membership {
     /** What waits to learn whether this node is listed still. */
     private final List<Runnable> unsure = new ArrayList<>();
 
+    /** nanoTime at which the last beat that was answered or failed was sent. */
+    private long lastTriedNs;
+
+    /** What waits for the first beat after this process stood still. */
+    private final List<Runnable> paused = new ArrayList<>();
+
     Membership(
             ClusterStore store,
             WorkerSettings settings,
@@ -113,6 +119,7 @@ final class Membership {
 
     void start(long nowNs) {
         lastAnswerNs = nowNs;
+        lastTriedNs = nowNs;
         judgeFromNs = nowNs + settings.deadAfter().toNanos();
         timer.setAt(nowNs);
     }
@@ -154,6 +161,28 @@ final class Membership {
     /** Nobody is struck off sooner than this after a beat, and the last one was answered, so sent and counted, later than that. */
     private boolean surelyListed() {
         return joined && time.nowNs() - lastAnswerNs < silentNs();
+    }
+
+    /**
+     * Runs a task at once; but if this process has just stood still for so long that it may have been struck off, when a beat was tried. It need
+     * not have been answered: shards are served also while the list of nodes cannot be reached, and then nobody is struck off.
+     */
+    void afterPause(Runnable task) {
+        if (time.nowNs() - lastTriedNs < silentNs()) {
+            task.run();
+        } else {
+            paused.add(task);
+        }
+    }
+
+    /** A beat was answered or has failed; one that was sent before a pause tells nothing of what happened in it. */
+    private void tried(long sentNs) {
+        lastTriedNs = sentNs;
+        if (time.nowNs() - sentNs < silentNs()) {
+            List<Runnable> tasks = List.copyOf(paused);
+            paused.clear();
+            tasks.forEach(Runnable::run);
+        }
     }
 
     private void nowSure() {
@@ -222,6 +251,7 @@ final class Membership {
             if (leaving) {
                 sayFarewell();
             } else {
+                tried(nowNs);
                 // Sooner than the next beat, which might be too late, and with a pause, since a refusal comes at once.
                 timer.setAt(time.nowNs() + settings.beat().dividedBy(4).toNanos());
             }
@@ -256,6 +286,7 @@ final class Membership {
             } else {
                 answered(nowNs, nodes.get());
             }
+            tried(nowNs);
         }));
     }
 

@@ -261,6 +261,43 @@ class MembershipIT {
     }
 
     @Test
+    void shouldLearnWhetherItWasStruckOffBeforeItGoesOnAfterAPause() {
+        Observer one = new Observer("one").join();
+        pass(2);
+        List<String> ids = new ArrayList<>();
+        one.membership.afterPause(() -> ids.add(one.id()));
+        assertThat(ids).as("at once without a pause").containsExactly(one.id());
+        String old = one.id();
+
+        nowNs.addAndGet(settings.deadAfter().toNanos());
+        commands.call("ZREM", connection.keys().nodes(), old);
+        one.membership.afterPause(() -> ids.add(one.id()));
+
+        assertThat(ids).as("not before it asked").hasSize(1);
+        until("it goes on", () -> ids.size() == 2);
+        assertThat(one.oldIds).containsExactly(old);
+        assertThat(ids.get(1)).isEqualTo(one.id()).isNotEqualTo(old);
+    }
+
+    @Test
+    void shouldGoOnAfterAPauseThoughTheListCannotBeReached() {
+        Observer one = new Observer("one").join();
+        pass(2);
+        String nodes = connection.keys().nodes();
+        commands.call("RENAME", nodes, nodes + ":aside");
+        commands.call("SET", nodes, "no list");
+        List<String> ids = new ArrayList<>();
+
+        nowNs.addAndGet(settings.deadAfter().toNanos());
+        one.membership.afterPause(() -> ids.add(one.id()));
+
+        assertThat(ids).isEmpty();
+        until("it goes on", () -> ids.size() == 1);
+        assertThat(one.oldIds).isEmpty();
+        commands.call("DEL", nodes);
+    }
+
+    @Test
     void shouldComeBackWhenRedisCameBackEmpty() {
         Observer one = new Observer("one").join();
         Observer two = new Observer("two").join();
