@@ -22,7 +22,7 @@ public final class RedisCluster implements RedisInstance {
     private static final Logger LOG = LoggerFactory.getLogger(RedisCluster.class);
 
     private static final int SLOTS = 16_384;
-    private static final long ASK_AGAIN_NS = 5_500_000_000L;
+    private static final long ASK_AGAIN_NS = 2_000_000_000L;
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final List<RedisServer> nodes;

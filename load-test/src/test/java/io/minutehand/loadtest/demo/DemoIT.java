@@ -79,7 +79,7 @@ class DemoIT {
     @Test
     void shouldLoseNothingWhenANodeIsKilled() throws Exception {
         Path json = directory.resolve("demo.json");
-        start("--jobs", "1800", "--rate", "200", "--kill-node-at", "3", "--json", json.toString());
+        start("--nodes", "2", "--jobs", "1800", "--rate", "200", "--kill-node-at", "3", "--json", json.toString());
 
         assertThat(demo.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(demo.exitValue()).as(this::output).isZero();
@@ -99,7 +99,7 @@ class DemoIT {
     @Test
     void shouldShareTheJobsWithANodeThatJoins() throws Exception {
         Path json = directory.resolve("demo.json");
-        start("--nodes", "1", "--jobs", "1500", "--rate", "150", "--add-node-at", "1", "--json", json.toString());
+        start("--nodes", "1", "--jobs", "3000", "--rate", "150", "--add-node-at", "1", "--json", json.toString());
 
         assertThat(demo.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(demo.exitValue()).as(this::output).isZero();
@@ -114,7 +114,7 @@ class DemoIT {
         Path json = directory.resolve("demo.json");
         try (RedisInstance server = RedisServer.start();
                 RedisCommands redis = server.connect()) {
-            start("--redis", server.uri(), "--jobs", "600", "--rate", "100", "--json", json.toString());
+            start("--redis", server.uri(), "--nodes", "1", "--jobs", "600", "--rate", "100", "--json", json.toString());
             await().atMost(LIMIT).until(() -> !demo.isAlive() || removeAJobThatIsNotYetDue(redis));
             assertThat(demo.isAlive()).as(this::output).isTrue();
 
@@ -153,8 +153,8 @@ class DemoIT {
     void shouldLeaveNothingBehindWhenItIsEnded(String signal) throws Exception {
         // As the script does that started it; with "none" it is the script that somebody kills.
         launcher = new ProcessBuilder("sleep", "1000").start();
-        start("--nodes", "2", "--jobs", "100000", "--rate", "200");
-        List<ProcessHandle> started = awaitWorkers(2);
+        start("--nodes", "1", "--jobs", "100000", "--rate", "200");
+        List<ProcessHandle> started = awaitWorkers(1);
         List<Path> directories = temporaryDirectories();
         assertThat(directories).isNotEmpty();
 
@@ -178,8 +178,8 @@ class DemoIT {
 
     @Test
     void shouldSaySoWhenItsRedisIsGone() throws Exception {
-        start("--nodes", "2", "--jobs", "100000", "--rate", "200");
-        List<ProcessHandle> started = awaitWorkers(2);
+        start("--nodes", "1", "--jobs", "100000", "--rate", "200");
+        List<ProcessHandle> started = awaitWorkers(1);
         List<Path> directories = temporaryDirectories();
         await().atMost(LIMIT).until(() -> !demo.isAlive() || output().contains("running"));
 
