@@ -30,10 +30,12 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The shard count goes from 8 to 16 to 4 while producers schedule and cancel and nodes drain. */
-class ReshardingUnderLoadIT {
+@Tag("faults")
+class ReshardingFaultsIT {
     /** Jobs a second; a system property for the full load. */
     private static final int RATE = Integer.getInteger("resharding.rate", 300);
 
