@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Compares what was measured with what must hold, and keeps both. For one thread. */
 final class Judge {
-    /** Backlog gone after healing. */
-
     /** Enough for two cores that run several rows and the start of JVMs at once; what is stuck until somebody looks takes longer. */
     private static final double SHORT_FORM_SLACK_MS = 6_000;
 
