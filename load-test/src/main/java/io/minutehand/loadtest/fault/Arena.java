@@ -313,6 +313,16 @@ final class Arena implements AutoCloseable {
         }
     }
 
+    /** Holds all jobs of a worker at a point, and waits until each that it runs has come there, one at least. */
+    void holdAll(WorkerProcess worker, HoldPoint point) throws InterruptedException {
+        point.hold(workDir, worker.name());
+        event(worker.name(), "held at " + point, "");
+        await("jobs of " + worker.name() + " to be held at " + point, START_LIMIT, () -> {
+            long held = worker.status().count("barrier");
+            return held > 0 && held == worker.status().running();
+        });
+    }
+
     /** Waits until the others have found a node dead. */
     void awaitStruckOff(String nodeId) throws InterruptedException {
         String nodes = new Keyspace(NAMESPACE).nodes();

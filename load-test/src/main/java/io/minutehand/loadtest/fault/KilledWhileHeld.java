@@ -2,7 +2,6 @@ package io.minutehand.loadtest.fault;
 
 import io.minutehand.loadtest.fleet.RedisProbe;
 import io.minutehand.loadtest.fleet.WorkerProcess;
-import java.time.Duration;
 
 /**
  * Rows 1 to 3: a node is killed with jobs at a known point. All its jobs are held there by a barrier first, so that the
@@ -12,7 +11,6 @@ import java.time.Duration;
  * @param point where the jobs are
  */
 record KilledWhileHeld(String number, HoldPoint point) implements FaultRow {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final double LATE_MS = 10_000;
 
     @Override
@@ -44,12 +42,7 @@ record KilledWhileHeld(String number, HoldPoint point) implements FaultRow {
             double part = 0.6 / times;
             arena.untilLoadBetween(0.15 + i * part, 0.15 + i * part + part / 3);
             WorkerProcess victim = arena.anyWorker();
-            point.hold(arena.workDir(), victim.name());
-            arena.event(victim.name(), "held at " + point, "");
-            arena.await("jobs of " + victim.name() + " to be held at " + point, LIMIT, () -> {
-                long held = victim.status().count("barrier");
-                return held > 0 && held == victim.status().running();
-            });
+            arena.holdAll(victim, point);
             RedisProbe.Holdings holdings = arena.halt(victim);
             arena.kill(victim, holdings);
             if (i + 1 < times) {

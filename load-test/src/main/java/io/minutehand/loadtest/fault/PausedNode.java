@@ -41,11 +41,14 @@ final class PausedNode implements FaultRow {
         arena.untilLoadBetween(0.1, 0.25);
         WorkerProcess victim = arena.anyWorker();
         String oldId = String.valueOf(victim.nodeId());
+        // Its handlers must have begun: the job of a pop whose answer it had not read yet leaves no ack to refuse.
+        arena.holdAll(victim, HoldPoint.HANDLER);
         arena.haltAtWork(victim, LIMIT);
         // Longer than the visibility, and than the lease.
         Thread.sleep(arena.settings().full() ? 20_000 : 4_000);
         arena.awaitStruckOff(oldId);
         long before = PopWatch.popsOf(arena, oldId);
+        HoldPoint.release(arena.workDir(), victim.name());
         arena.resume(victim);
         arena.await(
                 victim.name() + " to come back under another id",
