@@ -87,7 +87,10 @@ final class BucketClaims {
                 releaseMinutes(shard, List.of(minute), node);
             } else if (taken) {
                 shard.claimedNs.remove(minute);
-                shard.held.put(minute, new Shard.Lease(bucket, trustedUntilNs(sentNs), sentNs));
+                Shard.Lease lease = shard.held.computeIfAbsent(
+                        minute, unused -> new Shard.Lease(bucket, trustedUntilNs(sentNs), sentNs));
+                // An answer that was long under way must not make the trust of a later one shorter.
+                trustUntil(lease, trustedUntilNs(sentNs));
                 shard.lookTimer.setBy(System.nanoTime() + settings.busyLook().toNanos());
                 telemetry.count(Counter.CLAIMED, shard.id.topic(), 1);
                 log.debug("claims: claimed {} node={}", bucket, node.id());
@@ -105,6 +108,10 @@ final class BucketClaims {
 
     private long trustedUntilNs(long sentNs) {
         return sentNs + settings.lease().minus(settings.trustMargin()).toNanos();
+    }
+
+    private static void trustUntil(Shard.Lease lease, long untilNs) {
+        lease.trustedUntilNs = untilNs - lease.trustedUntilNs > 0 ? untilNs : lease.trustedUntilNs;
     }
 
     private void renewAll() {
@@ -131,8 +138,7 @@ final class BucketClaims {
             for (int i = 0; i < leases.size(); i++) {
                 Shard.Lease lease = leases.get(i);
                 if (kept.get(i)) {
-                    long untilNs = trustedUntilNs(sentNs);
-                    lease.trustedUntilNs = untilNs - lease.trustedUntilNs > 0 ? untilNs : lease.trustedUntilNs;
+                    trustUntil(lease, trustedUntilNs(sentNs));
                 } else {
                     lost(shard, lease, "renewal was refused");
                 }

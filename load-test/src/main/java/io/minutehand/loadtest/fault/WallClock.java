@@ -1,28 +1,25 @@
 package io.minutehand.loadtest.fault;
 
-import static net.bytebuddy.matcher.ElementMatchers.any;
-import static net.bytebuddy.matcher.ElementMatchers.is;
-import static net.bytebuddy.matcher.ElementMatchers.isDeclaredBy;
-import static net.bytebuddy.matcher.ElementMatchers.nameStartsWith;
-import static net.bytebuddy.matcher.ElementMatchers.named;
-import static net.bytebuddy.matcher.ElementMatchers.not;
-import static net.bytebuddy.matcher.ElementMatchers.takesNoArguments;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.ProtectionDomain;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
-import net.bytebuddy.agent.builder.AgentBuilder;
-import net.bytebuddy.asm.MemberSubstitution;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 /**
  * The wall clock of a worker process, as the product and Redisson see it there, to be set while it runs: an agent in that
@@ -83,20 +80,8 @@ public final class WallClock {
      *
      * @param file where the offset stands
      */
-    public static void premain(String file, Instrumentation instrumentation) throws ReflectiveOperationException {
-        Method millis = WallClock.class.getMethod("currentTimeMillis");
-        Method now = WallClock.class.getMethod("now");
-        new AgentBuilder.Default()
-                .type(nameStartsWith("io.minutehand.")
-                        .or(nameStartsWith("org.redisson."))
-                        .and(not(is(WallClock.class))))
-                .transform((builder, type, loader, module, domain) -> builder.visit(MemberSubstitution.relaxed()
-                        .method(isDeclaredBy(System.class).and(named("currentTimeMillis")))
-                        .replaceWith(millis)
-                        .method(isDeclaredBy(Instant.class).and(named("now")).and(takesNoArguments()))
-                        .replaceWith(now)
-                        .on(any())))
-                .installOn(instrumentation);
+    public static void premain(String file, Instrumentation instrumentation) {
+        instrumentation.addTransformer(new Transformer());
         Thread thread = new Thread(() -> follow(Path.of(file)), "wall-clock");
         thread.setDaemon(true);
         thread.start();
@@ -121,5 +106,48 @@ public final class WallClock {
     /** Stands for {@code Instant.now}. */
     public static Instant now() {
         return Instant.now().plusMillis(offsetMs);
+    }
+
+    /** Puts this clock in the place of the machine's, in the classes of the product and of Redisson. */
+    private static final class Transformer implements ClassFileTransformer {
+        private static final String HERE = WallClock.class.getName().replace('.', '/');
+        private static final String SYSTEM = "java/lang/System";
+        private static final String INSTANT = "java/time/Instant";
+
+        @Override
+        public byte @Nullable [] transform(
+                ClassLoader loader, String name, Class<?> before, ProtectionDomain domain, byte[] bytes) {
+            if (name == null
+                    || name.equals(HERE)
+                    || !(name.startsWith("io/minutehand/") || name.startsWith("org/redisson/"))) {
+                return null;
+            }
+            ClassReader reader = new ClassReader(bytes);
+            ClassWriter writer = new ClassWriter(reader, 0);
+            reader.accept(
+                    new ClassVisitor(Opcodes.ASM9, writer) {
+                        @Override
+                        public MethodVisitor visitMethod(
+                                int access, String method, String descriptor, String signature, String[] thrown) {
+                            return new Calls(super.visitMethod(access, method, descriptor, signature, thrown));
+                        }
+                    },
+                    0);
+            return writer.toByteArray();
+        }
+
+        private static final class Calls extends MethodVisitor {
+            Calls(MethodVisitor next) {
+                super(Opcodes.ASM9, next);
+            }
+
+            @Override
+            public void visitMethodInsn(
+                    int opcode, String owner, String method, String descriptor, boolean onInterface) {
+                boolean asksForTheTime = (owner.equals(SYSTEM) && method.equals("currentTimeMillis"))
+                        || (owner.equals(INSTANT) && method.equals("now") && descriptor.startsWith("()"));
+                super.visitMethodInsn(opcode, asksForTheTime ? HERE : owner, method, descriptor, onInterface);
+            }
+        }
     }
 }

@@ -21,6 +21,12 @@ import org.redisson.client.codec.StringCodec;
 public final class LeaseStore {
     private static final int MINUTES_A_LOOK = 100;
 
+    /**
+     * How long a claim waits for another's lease: not at all. The lock takes what has passed by the wall clock off this, and would wait on
+     * and take the lease some other time if a clock that is set back made the rest positive; so the least that cannot overflow, not 0.
+     */
+    private static final long NO_WAIT_MS = Long.MIN_VALUE / 2;
+
     private final StoreConnection connection;
     private final ScriptRunner runner;
     private final RedissonClient client;
@@ -48,7 +54,7 @@ public final class LeaseStore {
         String key = keys.lease(bucket);
         CompletableFuture<Boolean> claimed = new CompletableFuture<>();
         client.getLock(key)
-                .tryLockAsync(0, lease.toMillis(), TimeUnit.MILLISECONDS, node.owner())
+                .tryLockAsync(NO_WAIT_MS, lease.toMillis(), TimeUnit.MILLISECONDS, node.owner())
                 .whenComplete((held, failure) -> {
                     if (failure == null) {
                         runner.complete(() -> claimed.complete(held));
