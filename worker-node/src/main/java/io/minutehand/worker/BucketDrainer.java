@@ -92,7 +92,7 @@ final class BucketDrainer {
                         () -> node.equals(engine.membership().node()) && !engine.closed(),
                         () -> store.pop(lease.bucket, node, seq, granted, visibility),
                         (handout, failure, tries) -> {
-                            if (tries > 1) {
+                            if (tries.failed() > 0) {
                                 shard.unanswered();
                             }
                             try {

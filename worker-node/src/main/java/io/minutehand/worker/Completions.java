@@ -6,6 +6,7 @@ import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.StoreException;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.worker.StoreCalls.Tries;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -170,8 +171,8 @@ final class Completions {
      * Goes on when it is known what an answer means: after an outage of this node only, a refused repeat may be due to an earlier call of its own,
      * or to another node that has found this one dead and taken its jobs over.
      */
-    private void whenSure(boolean good, @Nullable StoreException failure, int tries, Runnable goOn) {
-        if (good || failure != null || tries == 1) {
+    private void whenSure(boolean good, @Nullable StoreException failure, Tries tries, Runnable goOn) {
+        if (good || failure != null || !tries.repeated()) {
             goOn.run();
         } else {
             engine.membership().whenSure(goOn);
@@ -183,9 +184,9 @@ final class Completions {
      * else can have had the job meanwhile; see {@link #whenSure}.
      */
     private boolean arrived(
-            Running running, Counter counter, boolean good, int tries, @Nullable StoreException failure) {
+            Running running, Counter counter, boolean good, Tries tries, @Nullable StoreException failure) {
         boolean earlier = failure == null
-                && tries > 1
+                && tries.repeated()
                 && running.nobodyElses(engine.membership().node().id(), System.nanoTime());
         if (good || earlier) {
             telemetry.count(counter, running.topic(), 1);
@@ -199,7 +200,7 @@ final class Completions {
                 failure == null ? "refused, the job may be another node's now" : "not stored, it will run again",
                 running,
                 counter,
-                tries,
+                tries.sent(),
                 failure == null ? "" : " cause=\"" + failure.getMessage() + "\"",
                 left));
         return false;

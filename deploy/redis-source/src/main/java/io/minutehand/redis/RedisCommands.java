@@ -147,7 +147,7 @@ public final class RedisCommands implements AutoCloseable {
 
     /**
      * From now on a command whose key another server of a Cluster serves goes there, over one more connection of this
-     * one's own; so does only {@link #call} and what is made of it.
+     * one's own; so do only {@link #call}, {@link #callAll} and what is made of them.
      *
      * @param connect opens a connection to the server with this port
      */
@@ -166,6 +166,10 @@ public final class RedisCommands implements AutoCloseable {
      */
     public @Nullable Object call(Object... words) {
         send(words);
+        return receiveOrFollow(words);
+    }
+
+    private @Nullable Object receiveOrFollow(Object... words) {
         try {
             return receive();
         } catch (RedisReplyException refused) {
@@ -176,6 +180,23 @@ public final class RedisCommands implements AutoCloseable {
             return others.computeIfAbsent(Integer.valueOf(moved.group(1)), elsewhere::apply)
                     .call(words);
         }
+    }
+
+    /**
+     * Sends commands together and waits for all replies. Not for so many that they or their replies fill the buffers of a
+     * socket.
+     *
+     * @return the replies in the order of the commands, which may be null
+     * @throws RedisReplyException if a reply is an error
+     * @throws RedisGoneException  if the connection fails or a reply does not come in time
+     */
+    public List<@Nullable Object> callAll(List<Object[]> commands) {
+        commands.forEach(this::send);
+        List<@Nullable Object> replies = new ArrayList<>(commands.size());
+        for (Object[] words : commands) {
+            replies.add(receiveOrFollow(words));
+        }
+        return replies;
     }
 
     /**

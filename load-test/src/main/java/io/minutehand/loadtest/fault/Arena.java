@@ -10,7 +10,10 @@ import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.loadtest.report.RunFacts.Kill;
 import io.minutehand.redis.LinkProxy;
 import io.minutehand.redis.PrivateDirectory;
+import io.minutehand.redis.RedisBinary;
+import io.minutehand.redis.RedisCluster;
 import io.minutehand.redis.RedisCommands;
+import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.redis.RedisSettings;
 import java.io.IOException;
@@ -39,6 +42,9 @@ final class Arena implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofSeconds(90);
     private static final long LOOK_MS = 20;
 
+    /** Of a Cluster; with a replica each. */
+    private static final int PRIMARIES = 3;
+
     /** After a halt, until what the worker had sent before is in Redis, ms. */
     private static final long SETTLE_MS = 5;
 
@@ -49,7 +55,7 @@ final class Arena implements AutoCloseable {
     private final Random random;
     private final PrivateDirectory home;
     private final Path workDir;
-    private final RedisServer redis;
+    private final RedisInstance redis;
     private final LedgerWriter ledger;
     private final RedisClock clock;
     private final Fleet fleet;
@@ -63,7 +69,7 @@ final class Arena implements AutoCloseable {
     private volatile boolean endsExpected;
     private long loadBeganNs;
 
-    private Arena(RunSettings settings, long seed, PrivateDirectory home, RedisServer redis) throws IOException {
+    private Arena(RunSettings settings, long seed, PrivateDirectory home, RedisInstance redis) throws IOException {
         this.settings = settings;
         this.random = new Random(seed);
         this.home = home;
@@ -86,13 +92,16 @@ final class Arena implements AutoCloseable {
     /** Starts Redis and connects the producers; no worker yet. */
     static Arena open(RunSettings settings, long seed) throws IOException {
         PrivateDirectory home = PrivateDirectory.create("fault");
-        RedisServer redis = null;
+        RedisInstance redis = null;
         try {
             RedisSettings setup = RedisSettings.defaults().withAppendOnly().withDebugCommand();
             if (settings.clocks() == RunSettings.Clocks.OF_REDIS) {
                 setup = setup.withSteppedClock();
             }
-            redis = RedisServer.start(setup.with(settings.redisConfig().lines().toArray(String[]::new)));
+            setup = setup.with(settings.redisConfig().lines().toArray(String[]::new));
+            redis = settings.cluster()
+                    ? RedisCluster.start(RedisBinary.locate(), PRIMARIES, 1, setup)
+                    : RedisServer.start(setup);
             return new Arena(settings, seed, home, redis);
         } catch (IOException | RuntimeException e) {
             if (redis != null) {
@@ -105,7 +114,10 @@ final class Arena implements AutoCloseable {
 
     private Map<String, String> environmentOf(String worker) {
         Map<String, String> environment = new HashMap<>(Map.of(
-                FaultWorkerCommand.DIRECT_VARIABLE, redis.uri(), FaultWorkerCommand.LINK_VARIABLE, uriOf(worker)));
+                FaultWorkerCommand.DIRECT_VARIABLE,
+                servers().get(0).uri(),
+                FaultWorkerCommand.LINK_VARIABLE,
+                uriOf(worker)));
         if (settings.clocks() == RunSettings.Clocks.OF_WORKERS) {
             environment.putAll(clockOf(worker).environment());
         }
@@ -130,8 +142,34 @@ final class Arena implements AutoCloseable {
         return random;
     }
 
-    RedisServer redis() {
+    /** Redis, whatever it is. */
+    RedisInstance instance() {
         return redis;
+    }
+
+    /** The single server; only if the run has one. */
+    RedisServer redis() {
+        if (redis instanceof RedisServer server) {
+            return server;
+        }
+        throw new IllegalStateException("the run has " + redis.describe() + " and no single server");
+    }
+
+    /** The Cluster; only if the run has one. */
+    RedisCluster cluster() {
+        if (redis instanceof RedisCluster cluster) {
+            return cluster;
+        }
+        throw new IllegalStateException("the run has " + redis.describe() + " and no Cluster");
+    }
+
+    private List<RedisServer> servers() {
+        return redis instanceof RedisCluster cluster ? cluster.nodes() : List.of(redis());
+    }
+
+    /** The servers that take writes now. */
+    List<RedisServer> primaries() {
+        return redis instanceof RedisCluster cluster ? cluster.primaries() : List.of(redis());
     }
 
     RedisClock clock() {
@@ -171,7 +209,7 @@ final class Arena implements AutoCloseable {
     }
 
     private LinkProxy link(String name) {
-        return links.computeIfAbsent(name, unused -> LinkProxy.before(redis));
+        return links.computeIfAbsent(name, unused -> LinkProxy.before(redis()));
     }
 
     /** Nodes that were killed, in that order. */
@@ -364,10 +402,10 @@ final class Arena implements AutoCloseable {
     long restartRedis(Duration down) throws InterruptedException {
         awaitWritten();
         long beganNs = System.nanoTime();
-        redis.kill();
+        redis().kill();
         event("redis", "killed", "");
         Thread.sleep(down.toMillis());
-        redis.restart();
+        redis().restart();
         long outageMs = (System.nanoTime() - beganNs) / 1_000_000;
         event("redis", "restarted", "after " + outageMs + " ms");
         return outageMs;
@@ -421,6 +459,16 @@ final class Arena implements AutoCloseable {
         untilLoad(from + (to - from) * random.nextDouble());
     }
 
+    /**
+     * Waits until each shard has taken a job since now, and returns the longest time, ms, in which one of them took none
+     * since this was last called.
+     */
+    double takeStallMs() throws InterruptedException {
+        long nowNs = System.nanoTime();
+        await("every shard to take jobs", START_LIMIT, () -> load.eachStoredSince(nowNs));
+        return load.takeLongestGapNs() / 1e6;
+    }
+
     /** Mends whatever may be broken: processes go on, links pass, Redis runs. */
     void heal() throws IOException, InterruptedException {
         links.values().forEach(LinkProxy::pass);
@@ -431,9 +479,7 @@ final class Arena implements AutoCloseable {
         for (WorkerProcess worker : fleet.workers()) {
             HoldPoint.release(workDir, worker.name());
         }
-        if (!redis.isAlive()) {
-            redis.restart();
-        }
+        servers().stream().filter(server -> !server.isAlive()).forEach(RedisServer::restart);
     }
 
     /** Waits for a condition. */
@@ -477,9 +523,11 @@ final class Arena implements AutoCloseable {
                 Files.copy(file, kept.resolve(file.getFileName()));
             }
         }
-        Path log = redis.directory().resolve("redis.log");
-        if (Files.exists(log)) {
-            Files.copy(log, kept.resolve("redis.log"));
+        for (RedisServer server : servers()) {
+            Path log = server.directory().resolve("redis.log");
+            if (Files.exists(log)) {
+                Files.copy(log, kept.resolve("redis-" + server.port() + ".log"));
+            }
         }
         return kept;
     }

@@ -3,6 +3,7 @@ package io.minutehand.loadtest.fault;
 import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.redis.RedisCommands;
+import io.minutehand.redis.RedisInstance;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,10 +30,13 @@ record EndState(long accepted, long done, long cancelled, Set<String> deadIds, l
     private static final char PENDING = 'P';
     private static final char DEAD = 'X';
 
-    static EndState read(RedisCommands redis, RunSettings settings) {
-        Reader reader = new Reader(redis);
-        for (int shard = 0; shard < settings.shards(); shard++) {
-            reader.read(new ShardId(RunSettings.TOPIC, shard));
+    static EndState read(RedisInstance redis, RunSettings settings) {
+        Reader reader;
+        try (RedisCommands commands = redis.connect()) {
+            reader = new Reader(redis, commands);
+            for (int shard = 0; shard < settings.shards(); shard++) {
+                reader.read(new ShardId(RunSettings.TOPIC, shard));
+            }
         }
         return new EndState(
                 reader.accepted,
@@ -44,6 +48,7 @@ record EndState(long accepted, long done, long cancelled, Set<String> deadIds, l
     }
 
     private static final class Reader {
+        private final RedisInstance instance;
         private final RedisCommands redis;
         private final Keyspace keys = new Keyspace(Arena.NAMESPACE);
         private final List<String> wrong = new ArrayList<>();
@@ -53,7 +58,8 @@ record EndState(long accepted, long done, long cancelled, Set<String> deadIds, l
         private final Set<String> dead = new HashSet<>();
         private long left;
 
-        Reader(RedisCommands redis) {
+        Reader(RedisInstance instance, RedisCommands redis) {
+            this.instance = instance;
             this.redis = redis;
         }
 
@@ -133,7 +139,7 @@ record EndState(long accepted, long done, long cancelled, Set<String> deadIds, l
             redis.texts("ZRANGE", keys.index(shard), 0, -1)
                     .forEach(minute -> indexed.add(bucketPrefix(shard) + minute));
             Set<String> members = new HashSet<>();
-            for (String bucket : redis.texts("KEYS", bucketPrefix(shard) + "*")) {
+            for (String bucket : instance.callEach("KEYS", bucketPrefix(shard) + "*")) {
                 if (!indexed.remove(bucket)) {
                     wrong.add(shard + " has a bucket " + bucket + " that its index does not name");
                 }

@@ -9,7 +9,7 @@ import io.minutehand.loadtest.ledger.LedgerTail;
 import io.minutehand.loadtest.report.ReportWriter;
 import io.minutehand.loadtest.report.RunFacts;
 import io.minutehand.loadtest.report.RunReport;
-import io.minutehand.redis.RedisCommands;
+import io.minutehand.redis.RedisServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -77,7 +77,7 @@ final class FaultRun {
         long undrained;
         double drainSeconds;
         Judge.Measured measured;
-        try (Sampler sampler = new Sampler(arena.redis().uri(), arena.settings())) {
+        try (Sampler sampler = new Sampler(arena.instance().uri(), arena.settings())) {
             sampler.start();
             arena.startLoad();
             row.strike(arena);
@@ -103,10 +103,7 @@ final class FaultRun {
         writeUnseenDeaths(arena);
         beforeJudging.accept(arena.workDir());
         Verdict verdict = Checker.check(arena.workDir(), Checker.Rules.none());
-        EndState end;
-        try (RedisCommands redis = arena.commands()) {
-            end = EndState.read(redis, arena.settings());
-        }
+        EndState end = EndState.read(arena.instance(), arena.settings());
         Judge judge = new Judge(arena, verdict, end, measured);
         judge.ledger(row);
         if (row.keepsCounters()) {
@@ -151,9 +148,13 @@ final class FaultRun {
     }
 
     private static double cpuUs(Arena arena) {
-        try (RedisProbe probe = arena.probe()) {
-            return probe.cpuUs();
+        double sumUs = 0;
+        for (RedisServer server : arena.primaries()) {
+            try (RedisProbe probe = new RedisProbe(server.connect(), Arena.NAMESPACE, List.of(), 0)) {
+                sumUs += probe.cpuUs();
+            }
         }
+        return sumUs;
     }
 
     /** A worker that was killed between burying a job and writing so: Redis knows the job as dead. */
@@ -196,8 +197,8 @@ final class FaultRun {
                         arena.load().offered(),
                         settings.jobs() * 1e9 / settings.schedule().toNanos(),
                         0,
-                        arena.redis().version(),
-                        arena.redis().kind().label()),
+                        arena.instance().version(),
+                        arena.instance().kind().label()),
                 arena.load().seconds(),
                 seconds,
                 arena.load().firstDueUs(),

@@ -37,6 +37,7 @@ public final class FaultWorkerCommand implements Callable<Integer> {
 
     private static final int STARTS = 10;
     private static final long STATUS_MS = 100;
+    private static final long RESTART_MS = 1_000;
 
     @Option(names = "--name", required = true)
     private String name = "";
@@ -91,8 +92,8 @@ public final class FaultWorkerCommand implements Callable<Integer> {
         }
     }
 
-    /** Starts the node, and again if Redis does not answer in time: so does whoever supervises processes. */
-    private static WorkerNode start(WorkerNode.Builder builder) {
+    /** Starts the node, and a little later again if Redis does not answer: so does whoever supervises processes. */
+    private static WorkerNode start(WorkerNode.Builder builder) throws InterruptedException {
         for (int left = STARTS - 1; ; left--) {
             try {
                 return builder.start();
@@ -100,6 +101,7 @@ public final class FaultWorkerCommand implements Callable<Integer> {
                 if (left == 0) {
                     throw e;
                 }
+                Thread.sleep(RESTART_MS);
             }
         }
     }

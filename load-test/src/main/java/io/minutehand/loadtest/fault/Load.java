@@ -1,5 +1,6 @@
 package io.minutehand.loadtest.fault;
 
+import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.ledger.LedgerRecord.Ack;
@@ -25,7 +26,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +69,11 @@ final class Load implements AutoCloseable {
     private final AtomicLong unanswered = new AtomicLong();
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong cancelling = new AtomicLong();
+
+    /** By shard, when it took its last job, nanoTime; 0 before the first. */
+    private final AtomicLongArray lastStoredNs;
+
+    private final AtomicLong longestGapNs = new AtomicLong();
     private volatile long firstDueUs;
     private volatile long lastAnswerNs;
     private volatile long firstCallNs;
@@ -78,6 +86,7 @@ final class Load implements AutoCloseable {
         this.seed = seed;
         this.ledger = ledger;
         this.clock = clock;
+        this.lastStoredNs = new AtomicLongArray(settings.shards());
         this.router = JobRouter.builder()
                 .redis(uri)
                 .namespace(Arena.NAMESPACE)
@@ -171,11 +180,31 @@ final class Load implements AutoCloseable {
         }
         if (ack == Ack.ACCEPTED) {
             lastAnswerNs = System.nanoTime();
+            stored(ShardMap.shardOf(id, settings.shards()), lastAnswerNs);
             accepted.incrementAndGet();
             unanswered.decrementAndGet();
         } else if (!closed) {
             later.schedule(() -> call(spec, id), REPEAT_MS, TimeUnit.MILLISECONDS);
         }
+    }
+
+    private void stored(int shard, long nowNs) {
+        long beforeNs = lastStoredNs.getAndSet(shard, nowNs);
+        if (beforeNs != 0) {
+            longestGapNs.accumulateAndGet(nowNs - beforeNs, Math::max);
+        }
+    }
+
+    /** Whether each shard has taken a job after this {@code nanoTime}. */
+    boolean eachStoredSince(long nanoTime) {
+        return IntStream.range(0, settings.shards())
+                .mapToLong(lastStoredNs::get)
+                .allMatch(atNs -> atNs != 0 && atNs - nanoTime > 0);
+    }
+
+    /** The longest time, ns, between two jobs that one shard took, of those that ended since this was last called. */
+    long takeLongestGapNs() {
+        return longestGapNs.getAndSet(0);
     }
 
     private void cancel(String id) {

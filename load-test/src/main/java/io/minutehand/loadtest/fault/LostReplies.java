@@ -14,11 +14,11 @@ record LostReplies(String number, boolean ofProducers) implements FaultRow {
     private static final double PROBABILITY = 0.05;
     private static final String SCRIPT = "EVALSHA";
 
-    /** Reply time-out of 1 s three times, since repeats may be lost as well, and a second more. */
-    private static final double LATE_MS = 4_000;
+    /** A node asks again long before the reply time-out of 1 s: most jobs are not late at all. */
+    private static final double LATE_MS = 1_000;
 
-    /** A claim or renewal that is lost several times over costs no more than a crash. */
-    private static final double UNLUCKY_MS = 8_000;
+    /** Even if all three askings of one call are lost, the repeat comes after the reply time-out. */
+    private static final double HIDDEN_MS = 2_000;
 
     @Override
     public String fault() {
@@ -31,7 +31,7 @@ record LostReplies(String number, boolean ofProducers) implements FaultRow {
     public String passLine() {
         return ofProducers
                 ? "nothing lost; accepted = distinct ids; duplicates 0; repeats are answered EXISTS"
-                : "nothing lost; accepted = distinct ids; lateness p99 <= 3 reply time-outs + 1 s, max <= lease + 2 s; attempts not"
+                : "nothing lost; accepted = distinct ids; lateness p99 <= 1 s, no job hidden longer than 2 s; attempts not"
                         + " raised; no second delivery; done counted once";
     }
 
@@ -42,10 +42,9 @@ record LostReplies(String number, boolean ofProducers) implements FaultRow {
 
     @Override
     public RunSettings settings(boolean full) {
-        // Two lost beats in a row must not look like death: the reply time-out needs the default times beside it.
-        // And as many slots as by default: while a shard waits for a reply its jobs come due, and the next pop takes
-        // them
-        // all.
+        // Two lost beats in a row must not look like death: the reply time-out needs the default times beside it. And
+        // as
+        // many slots as by default: while a shard waits for a reply its jobs come due, and the next pop takes them all.
         return RunSettings.of(full).withProxies().withSlots(64).withDefaultTimes();
     }
 
@@ -71,7 +70,7 @@ record LostReplies(String number, boolean ofProducers) implements FaultRow {
             judge.equal("starts of a delivery after the first", 0L, judge.redelivered());
             Lateness late = judge.punctuality().all();
             judge.atMost("lateness p99 ms", LATE_MS + judge.slackMs(), late.p99());
-            judge.latenessAtMostMs(UNLUCKY_MS);
+            judge.latenessAtMostMs(HIDDEN_MS);
         }
     }
 }

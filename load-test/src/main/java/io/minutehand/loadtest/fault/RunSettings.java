@@ -29,6 +29,7 @@ import java.util.function.Consumer;
  * @param stopGrace of a node
  * @param proxied whether a proxy stands before Redis on each link
  * @param clocks whose clocks are wrong
+ * @param cluster whether Redis is a Cluster of 3 primaries with a replica each, or a single server
  * @param redisConfig more lines of redis.conf, each ended by a line break
  */
 @JsonAutoDetect(
@@ -50,6 +51,7 @@ record RunSettings(
         Duration stopGrace,
         boolean proxied,
         Clocks clocks,
+        boolean cluster,
         String redisConfig) {
     /** Whose wall clocks can be set in a run. */
     enum Clocks {
@@ -86,6 +88,7 @@ record RunSettings(
                 Duration.ofSeconds(3),
                 false,
                 Clocks.ALL_TRUE,
+                false,
                 "");
     }
 
@@ -106,6 +109,7 @@ record RunSettings(
                 Duration.ofSeconds(5),
                 false,
                 Clocks.ALL_TRUE,
+                false,
                 "");
     }
 
@@ -154,6 +158,10 @@ record RunSettings(
         return changed(draft -> draft.clocks = value);
     }
 
+    RunSettings withCluster() {
+        return changed(draft -> draft.cluster = true);
+    }
+
     RunSettings withRedisConfig(String lines) {
         return changed(draft -> draft.redisConfig = lines);
     }
@@ -175,6 +183,7 @@ record RunSettings(
         Duration handlerTimeout;
         boolean proxied;
         Clocks clocks;
+        boolean cluster;
         String redisConfig;
 
         Draft(RunSettings from) {
@@ -187,6 +196,7 @@ record RunSettings(
             handlerTimeout = from.handlerTimeout;
             proxied = from.proxied;
             clocks = from.clocks;
+            cluster = from.cluster;
             redisConfig = from.redisConfig;
         }
 
@@ -206,6 +216,7 @@ record RunSettings(
                     rest.stopGrace,
                     proxied,
                     clocks,
+                    cluster,
                     redisConfig);
         }
     }

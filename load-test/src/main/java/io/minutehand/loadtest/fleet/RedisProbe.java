@@ -173,11 +173,7 @@ public final class RedisProbe implements AutoCloseable {
         List<Object> replies = new ArrayList<>(commands.size());
         for (int from = 0; from < commands.size(); from += PIPELINE) {
             List<Object[]> some = commands.subList(from, Math.min(commands.size(), from + PIPELINE));
-            some.forEach(redis::send);
-            for (int i = 0; i < some.size(); i++) {
-                Object reply = redis.receive();
-                replies.add(reply == null ? List.of() : reply);
-            }
+            redis.callAll(some).forEach(reply -> replies.add(reply == null ? List.of() : reply));
         }
         return replies;
     }

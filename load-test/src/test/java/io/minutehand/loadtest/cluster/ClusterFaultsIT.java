@@ -19,7 +19,7 @@ import java.util.concurrent.ScheduledFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Primaries of a real Redis Cluster are killed, and slots move, while producers and nodes work. */
+/** Primaries of a real Redis Cluster are killed while producers and nodes work. */
 @Tag("faults")
 class ClusterFaultsIT {
     private static final Keyspace KEYS = new Keyspace(Keyspace.DEFAULT_NAMESPACE);
@@ -128,60 +128,6 @@ class ClusterFaultsIT {
                         .as("nobody was struck off")
                         .isEqualTo(ids);
             }
-        }
-    }
-
-    /** Row 15 of the fault matrix; from six rounds on with its ten seconds between two. */
-    @Test
-    void shouldLoseNothingWhenPrimariesAreReplacedAsPlanned() {
-        int rounds = Math.min(6, ROUNDS);
-        long seed = System.nanoTime();
-        Random random = new Random(seed);
-        System.out.println("cluster: planned failover seed=" + seed + " rounds=" + rounds);
-        try (RedisCluster cluster = cluster();
-                ClusterLife life = new ClusterLife(cluster.uri(), 3, "orders", 8, Durability.MEMORY, seed)) {
-            ScheduledFuture<?> producing = life.produce(RATE);
-            for (int round = 0; round < rounds; round++) {
-                awaitLoad(life, Duration.ofSeconds(2));
-                life.takeStall();
-                long startNs = System.nanoTime();
-                cluster.failOver(KEYS.ledger(new ShardId("orders", random.nextInt(8))));
-                Duration took = Duration.ofNanos(System.nanoTime() - startNs);
-                awaitLoad(life, Duration.ofSeconds(rounds == 6 ? 8 : 2));
-                assertStall(life.takeStall(), took, Duration.ofSeconds(5));
-                cluster.awaitComplete();
-            }
-            assertSound(life, producing, "planned failover seed=" + seed, false);
-        }
-    }
-
-    /** Row 26 of the fault matrix: the slot of one shard goes to another primary and back, again and again. */
-    @Test
-    void shouldLoseNothingWhileSlotsMove() {
-        int rounds = Math.min(5, ROUNDS);
-        long seed = System.nanoTime();
-        System.out.println("cluster: slots move seed=" + seed + " rounds=" + rounds);
-        try (RedisCluster cluster = cluster();
-                ClusterLife life = new ClusterLife(cluster.uri(), 3, "orders", 2, Durability.MEMORY, seed)) {
-            ScheduledFuture<?> producing = life.produce(RATE);
-            String key = KEYS.ledger(new ShardId("orders", 0));
-            RedisServer home = cluster.primaryFor(key);
-            RedisServer away = cluster.primaries().stream()
-                    .filter(node -> node != home)
-                    .findFirst()
-                    .orElseThrow();
-            long moved = 0;
-            for (int move = 0; move < 2 * rounds; move++) {
-                awaitLoad(life, Duration.ofSeconds(1));
-                life.takeStall();
-                long startNs = System.nanoTime();
-                moved += cluster.moveSlot(key, move % 2 == 0 ? away : home, 5);
-                Duration took = Duration.ofNanos(System.nanoTime() - startNs);
-                awaitLoad(life, Duration.ofSeconds(1));
-                assertStall(life.takeStall(), took, took.plusSeconds(5));
-            }
-            assertThat(moved).as("keys moved").isGreaterThan(10L * rounds);
-            assertSound(life, producing, "slots move seed=" + seed + " keys moved=" + moved, false);
         }
     }
 
