@@ -5,6 +5,9 @@ import io.minutehand.loadtest.demo.DemoWorkerCommand;
 import io.minutehand.loadtest.fault.BenchCommand;
 import io.minutehand.loadtest.fault.FaultProducerCommand;
 import io.minutehand.loadtest.fault.FaultWorkerCommand;
+import io.minutehand.loadtest.lab.LabProducerCommand;
+import io.minutehand.loadtest.lab.LabWorkerCommand;
+import io.minutehand.loadtest.lab.RateCommand;
 import io.minutehand.router.admin.AdminCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -47,11 +50,20 @@ public final class Main implements Runnable {
                 .addSubcommand("demo", new DemoCommand())
                 .addSubcommand("router", new NotYet())
                 .addSubcommand("worker", new NotYet())
-                .addSubcommand("bench", new BenchCommand())
+                .addSubcommand("bench", bench())
                 .addSubcommand("admin", new AdminCommand())
+                .addSubcommand("lab-worker", new LabWorkerCommand())
+                .addSubcommand("lab-producer", new LabProducerCommand())
                 .addSubcommand("demo-worker", new DemoWorkerCommand())
                 .addSubcommand("fault-producer", new FaultProducerCommand())
                 .addSubcommand("fault-worker", new FaultWorkerCommand());
+    }
+
+    private static CommandLine bench() {
+        return new CommandLine(new BenchCommand())
+                .addSubcommand("steady", RateCommand.steady())
+                .addSubcommand("burst", RateCommand.burst())
+                .addSubcommand("hot-minute", RateCommand.hotMinute());
     }
 
     @Override

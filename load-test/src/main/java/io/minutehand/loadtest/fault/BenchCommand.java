@@ -30,7 +30,8 @@ public final class BenchCommand implements Callable<Integer> {
         String scenario = rest.isEmpty() ? "without a scenario" : rest.get(0);
         spec.commandLine()
                 .getErr()
-                .println("minutehand bench " + scenario + " is not in this version yet; bench fault is");
+                .println("minutehand bench " + scenario
+                        + " is not in this version yet; bench --help lists those that are");
         return ExitCode.USAGE;
     }
 }

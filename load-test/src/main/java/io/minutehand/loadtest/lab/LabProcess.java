@@ -1,0 +1,94 @@
+package io.minutehand.loadtest.lab;
+
+import io.minutehand.loadtest.fleet.LogFile;
+import io.minutehand.loadtest.fleet.RedisClock;
+import io.minutehand.loadtest.fleet.WorkerLine;
+import io.minutehand.redis.RedisCommands;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Option;
+
+/** What producers and workers of the lab have in common: options, clock, trace, status lines, and the way to end. */
+abstract class LabProcess implements Callable<Integer> {
+    /** The variable with the address of Redis: arguments show in process lists. */
+    static final String REDIS_VARIABLE = "MINUTEHAND_LAB_REDIS";
+
+    private static final long STATUS_MS = 100;
+
+    @Option(names = "--name", required = true)
+    private String name = "";
+
+    @Option(names = "--work-dir", required = true)
+    private Path workDir = Path.of("");
+
+    @Option(names = "--redis", required = true, defaultValue = "${env:" + REDIS_VARIABLE + "}")
+    private String redis = "";
+
+    private volatile boolean stopping;
+
+    String name() {
+        return name;
+    }
+
+    Path workDir() {
+        return workDir;
+    }
+
+    String redis() {
+        return redis;
+    }
+
+    /** Whether the process was told to end. */
+    boolean stopping() {
+        return stopping;
+    }
+
+    @Override
+    public final Integer call() throws Exception {
+        LogFile.use(workDir.resolve(name + ".log"));
+        Thread.currentThread().setName("status");
+        LabSettings settings = LabSettings.read(workDir);
+        Thread parent = new Thread(this::watchParent, "input");
+        parent.setDaemon(true);
+        parent.start();
+        try (RedisClock clock = RedisClock.watch(RedisCommands.connect(redis));
+                Trace trace = Trace.create(workDir, name)) {
+            try (AutoCloseable work = start(settings, clock, trace)) {
+                while (!stopping) {
+                    Map<String, Long> counts = new HashMap<>(ProcessCosts.now());
+                    counts.put("clock_error_us", clock.errorUs());
+                    counts.putAll(counts());
+                    System.out.println(WorkerLine.status(new WorkerLine.Status(name, 0, 0, counts)));
+                    System.out.flush();
+                    trace.flush();
+                    Thread.sleep(STATUS_MS);
+                }
+            }
+        }
+        return 0;
+    }
+
+    /** Begins the work; it ends when what this returns is closed. */
+    abstract AutoCloseable start(LabSettings settings, RedisClock clock, Trace trace) throws Exception;
+
+    /** Counts of its own, by a name of letters. */
+    abstract Map<String, Long> counts();
+
+    private void watchParent() {
+        try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            if ("stop".equals(input.readLine())) {
+                stopping = true;
+                return;
+            }
+        } catch (IOException e) {
+            // As good as closed: whoever started it is gone.
+        }
+        Runtime.getRuntime().halt(1);
+    }
+}

@@ -1,0 +1,137 @@
+package io.minutehand.loadtest.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.minutehand.loadtest.lab.LabSettings.Planted;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The lab itself: what is wrong on purpose must stand in the report, and what is right must not. */
+@Tag("faults")
+class LabFaultsIT {
+    private static final int JOBS = 1_500;
+
+    @TempDir
+    private Path directory;
+
+    private final StringWriter out = new StringWriter();
+    private int status;
+
+    private JsonNode run(Planted planted, String... more) throws IOException {
+        Path json = directory.resolve("report.json");
+        List<String> arguments = new ArrayList<>(List.of(
+                "--rate=500",
+                "--jobs=" + JOBS,
+                "--warmup=300",
+                "--ahead=500",
+                "--planted=" + planted,
+                "--json=" + json));
+        arguments.addAll(List.of(more));
+        status = new CommandLine(RateCommand.steady())
+                .setOut(new PrintWriter(out))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .execute(arguments.toArray(String[]::new));
+        JsonNode report = new ObjectMapper().readTree(json.toFile());
+        System.out.println("planted " + planted + ": " + out);
+        return report;
+    }
+
+    @Test
+    void shouldPassARunThatIsRightAndWriteAllItsFigures() throws IOException {
+        JsonNode report = run(Planted.NONE, "--hdr=" + directory.resolve("hdr"));
+        JsonNode run = report.get("runs").get(0);
+
+        assertThat(status).as(out.toString()).isZero();
+        assertThat(List.of("lost", "duplicates", "early", "dead", "refused", "unexpected"))
+                .allMatch(name -> run.get(name).asLong() == 0);
+        assertThat(List.of("jobs", "scheduled", "started", "done"))
+                .allMatch(name -> run.get(name).asLong() == JOBS);
+        assertThat(run.get("latenessMs").get("max").asDouble())
+                .isGreaterThanOrEqualTo(run.get("latenessMs").get("p50").asDouble());
+        assertThat(run.get("redisCpuUsPerJob").asDouble()).isPositive();
+        assertThat(run.get("processes"))
+                .hasSize(4)
+                .allMatch(each -> each.get("cpuSeconds").asDouble() > 0);
+        assertThat(directory.resolve("hdr/minutehand-1.hgrm")).isNotEmptyFile();
+        assertThat(directory.resolve("hdr/minutehand-1.hlog")).isNotEmptyFile();
+        long due = 0;
+        for (JsonNode second : run.get("timeline")) {
+            due += second.get("started").asLong();
+        }
+        assertThat(due).isEqualTo(JOBS);
+    }
+
+    @Test
+    void shouldSeeADelayOfFiveMilliseconds() throws IOException {
+        JsonNode run = run(Planted.DELAY).get("runs").get(0);
+
+        assertThat(run.get("latenessMs").get("p50").asDouble()).isGreaterThanOrEqualTo(5);
+        assertThat(status).as("late is not wrong").isZero();
+    }
+
+    @Test
+    void shouldSeeALostJob() throws IOException {
+        JsonNode run = run(Planted.LOSS).get("runs").get(0);
+
+        assertThat(run.get("lost").asLong()).isEqualTo(2);
+        assertThat(status).isEqualTo(1);
+        assertThat(out.toString()).contains("FAILED minutehand: 2 jobs were stored and never started");
+    }
+
+    @Test
+    void shouldSeeAJobThatStartsTwice() throws IOException {
+        JsonNode run = run(Planted.DUPLICATE).get("runs").get(0);
+
+        assertThat(run.get("duplicates").asLong()).isEqualTo(2);
+        assertThat(status).isEqualTo(1);
+        assertThat(out.toString()).contains("FAILED minutehand: 2 starts were repetitions");
+    }
+
+    /** A closed loop would send less and find nothing late. */
+    @Test
+    void shouldSeeASenderThatStandsStill() throws IOException {
+        JsonNode run = run(Planted.STALL).get("runs").get(0);
+
+        assertThat(run.get("latestSendMs").asDouble()).isGreaterThanOrEqualTo(1_000);
+        assertThat(run.get("latenessMs").get("p90").asDouble()).isGreaterThanOrEqualTo(100);
+        assertThat(run.get("latenessMs").get("max").asDouble()).isGreaterThanOrEqualTo(500);
+        assertThat(run.get("started").asLong()).isEqualTo(JOBS);
+    }
+
+    @Test
+    void shouldMeasureOthersWithTheSameJobs() throws IOException {
+        JsonNode report = run(Planted.NONE, "--against=single-zset,zset-tuned,rdelayedqueue", "--store-rate=300");
+
+        assertThat(report.get("runs")).hasSize(4).allSatisfy(run -> {
+            assertThat(run.get("failures")).as(run.get("system").asText()).isEmpty();
+            assertThat(run.get("done").asLong()).isEqualTo(JOBS);
+            assertThat(run.get("storedFirst").asBoolean()).isTrue();
+            assertThat(run.get("bytesPerPendingJob").asDouble()).isBetween(100.0, 2_000.0);
+        });
+        assertThat(report.get("medians").get("single-zset").get("p50").asDouble())
+                .as("it sleeps 200 ms when nothing is due")
+                .isGreaterThan(10);
+        assertThat(report.get("ratios")).hasSize(3);
+    }
+
+    @Test
+    void shouldGoOnWithASeriesThatWasInterrupted() throws IOException {
+        Path results = directory.resolve("results");
+        run(Planted.NONE, "--results=" + results);
+        assertThat(results.resolve("steady-500-minutehand-1.json")).isNotEmptyFile();
+        JsonNode report = run(Planted.NONE, "--results=" + results, "--runs=2");
+
+        assertThat(out.toString()).contains("run 1 minutehand was made before").contains("run 2 minutehand ...");
+        assertThat(report.get("runs")).hasSize(2);
+    }
+}
