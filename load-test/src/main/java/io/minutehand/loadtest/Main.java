@@ -5,8 +5,10 @@ import io.minutehand.loadtest.demo.DemoWorkerCommand;
 import io.minutehand.loadtest.fault.BenchCommand;
 import io.minutehand.loadtest.fault.FaultProducerCommand;
 import io.minutehand.loadtest.fault.FaultWorkerCommand;
+import io.minutehand.loadtest.lab.LabFloodCommand;
 import io.minutehand.loadtest.lab.LabProducerCommand;
 import io.minutehand.loadtest.lab.LabWorkerCommand;
+import io.minutehand.loadtest.lab.ProducersCommand;
 import io.minutehand.loadtest.lab.RateCommand;
 import io.minutehand.router.admin.AdminCommand;
 import picocli.CommandLine;
@@ -54,6 +56,7 @@ public final class Main implements Runnable {
                 .addSubcommand("admin", new AdminCommand())
                 .addSubcommand("lab-worker", new LabWorkerCommand())
                 .addSubcommand("lab-producer", new LabProducerCommand())
+                .addSubcommand("lab-flood", new LabFloodCommand())
                 .addSubcommand("demo-worker", new DemoWorkerCommand())
                 .addSubcommand("fault-producer", new FaultProducerCommand())
                 .addSubcommand("fault-worker", new FaultWorkerCommand());
@@ -63,7 +66,8 @@ public final class Main implements Runnable {
         return new CommandLine(new BenchCommand())
                 .addSubcommand("steady", RateCommand.steady())
                 .addSubcommand("burst", RateCommand.burst())
-                .addSubcommand("hot-minute", RateCommand.hotMinute());
+                .addSubcommand("hot-minute", RateCommand.hotMinute())
+                .addSubcommand("producers", new ProducersCommand());
     }
 
     @Override

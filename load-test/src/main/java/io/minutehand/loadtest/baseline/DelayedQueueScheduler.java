@@ -1,5 +1,6 @@
 package io.minutehand.loadtest.baseline;
 
+import io.minutehand.loadtest.baseline.Scheduler.Order;
 import io.minutehand.loadtest.baseline.Scheduler.Sender;
 import io.minutehand.loadtest.baseline.Scheduler.Target;
 import io.minutehand.loadtest.fleet.RedisClock;
@@ -43,6 +44,11 @@ final class DelayedQueueScheduler {
             long delayMs = Math.max(0, dueUs - clock.nowUs() + 999) / 1_000;
             delayed.offerAsync(payload, delayMs, TimeUnit.MILLISECONDS)
                     .whenComplete((nothing, failure) -> answered.accept(failure == null));
+        }
+
+        @Override
+        public long sendAll(List<Order> orders) {
+            return Pipelined.sendAll(this, orders);
         }
 
         @Override

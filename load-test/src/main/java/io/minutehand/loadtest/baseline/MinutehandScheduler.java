@@ -2,6 +2,7 @@ package io.minutehand.loadtest.baseline;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.loadtest.baseline.Scheduler.Order;
 import io.minutehand.loadtest.baseline.Scheduler.Sender;
 import io.minutehand.loadtest.baseline.Scheduler.Target;
 import io.minutehand.router.JobRouter;
@@ -10,6 +11,7 @@ import io.minutehand.worker.WorkerNode;
 import io.minutehand.worker.WorkerSettings;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.function.Consumer;
 
 /** The product, used as its README says, with default settings. */
@@ -30,8 +32,17 @@ final class MinutehandScheduler {
         return new Sender() {
             @Override
             public void send(String id, byte[] payload, long dueUs, Consumer<Boolean> answered) {
-                topic.schedule(JobSpec.of(payload).id(id).at(Instant.EPOCH.plus(dueUs, ChronoUnit.MICROS)))
+                topic.schedule(spec(id, payload, dueUs))
                         .whenComplete((result, failure) -> answered.accept(failure == null && result.accepted()));
+            }
+
+            @Override
+            public long sendAll(List<Order> orders) {
+                return topic.scheduleAll(orders.stream()
+                                .map(order -> spec(order.id(), order.payload(), order.dueUs()))
+                                .toList())
+                        .join()
+                        .accepted();
             }
 
             @Override
@@ -39,6 +50,10 @@ final class MinutehandScheduler {
                 router.close();
             }
         };
+    }
+
+    private static JobSpec<byte[]> spec(String id, byte[] payload, long dueUs) {
+        return JobSpec.of(payload).id(id).at(Instant.EPOCH.plus(dueUs, ChronoUnit.MICROS));
     }
 
     static AutoCloseable worker(Target target, String name, Consumer<byte[]> handler) {

@@ -121,6 +121,9 @@ public enum Scheduler {
         }
     }
 
+    /** A job to be stored; see {@link Sender#send}. */
+    public record Order(String id, byte[] payload, long dueUs) {}
+
     /** A producer's side. Thread-safe. */
     public interface Sender extends AutoCloseable {
         /**
@@ -131,6 +134,13 @@ public enum Scheduler {
          * @param answered told once, on any thread, whether the job was stored
          */
         void send(String id, byte[] payload, long dueUs, Consumer<Boolean> answered);
+
+        /**
+         * Hands many jobs over in the way that is best for many, and waits for the answers.
+         *
+         * @return how many were stored
+         */
+        long sendAll(List<Order> orders);
 
         @Override
         void close();

@@ -1,5 +1,6 @@
 package io.minutehand.loadtest.baseline;
 
+import io.minutehand.loadtest.baseline.Scheduler.Order;
 import io.minutehand.loadtest.baseline.Scheduler.Sender;
 import io.minutehand.loadtest.baseline.Scheduler.Target;
 import java.util.List;
@@ -37,6 +38,11 @@ final class ZsetSender implements Sender {
                         dueMs,
                         payload)
                 .whenComplete((added, failure) -> answered.accept(failure == null));
+    }
+
+    @Override
+    public long sendAll(List<Order> orders) {
+        return Pipelined.sendAll(this, orders);
     }
 
     @Override

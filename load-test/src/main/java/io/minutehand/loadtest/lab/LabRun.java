@@ -261,14 +261,25 @@ final class LabRun implements AutoCloseable {
     }
 
     private double cpuUs() {
-        Map<String, String> cpu = commands.info("cpu");
+        return cpuUs(commands);
+    }
+
+    /** CPU time of a server since it started, user and system, microseconds. */
+    static double cpuUs(RedisCommands server) {
+        Map<String, String> cpu = server.info("cpu");
         return 1e6
                 * (Double.parseDouble(cpu.getOrDefault("used_cpu_user", "0"))
                         + Double.parseDouble(cpu.getOrDefault("used_cpu_sys", "0")));
     }
 
+    /** What Redis uses for data: buffers of clients and of the append-only file come and go. */
     private double memoryBytes() {
-        return Double.parseDouble(commands.info("memory").getOrDefault("used_memory", "0"));
+        Map<String, String> memory = commands.info("memory");
+        return bytes(memory, "used_memory") - bytes(memory, "mem_clients_normal") - bytes(memory, "mem_aof_buffer");
+    }
+
+    private static double bytes(Map<String, String> memory, String field) {
+        return Double.parseDouble(memory.getOrDefault(field, "0"));
     }
 
     /** The slowest call in the log, ms; null if there is none. */

@@ -113,15 +113,39 @@ class LabFaultsIT {
         JsonNode report = run(Planted.NONE, "--against=single-zset,zset-tuned,rdelayedqueue", "--store-rate=300");
 
         assertThat(report.get("runs")).hasSize(4).allSatisfy(run -> {
-            assertThat(run.get("failures")).as(run.get("system").asText()).isEmpty();
+            // Redisson's queue goes by the clock of the client that stored the job, and may be early by that of Redis.
+            assertThat(run.get("failures"))
+                    .as(run.get("system").asText())
+                    .allMatch(failure -> run.get("system").asText().equals("rdelayedqueue")
+                            && failure.asText().endsWith("jobs started early"));
             assertThat(run.get("done").asLong()).isEqualTo(JOBS);
             assertThat(run.get("storedFirst").asBoolean()).isTrue();
-            assertThat(run.get("bytesPerPendingJob").asDouble()).isBetween(100.0, 2_000.0);
+            assertThat(run.get("bytesPerPendingJob").asDouble())
+                    .as("payloads alone take 100")
+                    .isBetween(100.0, 2_000.0);
         });
         assertThat(report.get("medians").get("single-zset").get("p50").asDouble())
                 .as("it sleeps 200 ms when nothing is due")
                 .isGreaterThan(10);
         assertThat(report.get("ratios")).hasSize(3);
+    }
+
+    @Test
+    void shouldCountWhatProducersStore() throws IOException {
+        Path json = directory.resolve("producers.json");
+        status = new CommandLine(new ProducersCommand())
+                .setOut(new PrintWriter(out))
+                .execute("--seconds=1", "--threads=2", "--against=zset-tuned", "--json=" + json);
+        JsonNode rows = new ObjectMapper().readTree(json.toFile()).get("rows");
+
+        assertThat(status).as(out.toString()).isZero();
+        assertThat(rows).hasSize(4).allSatisfy(row -> {
+            assertThat(row.get("stored").asLong()).isPositive();
+            assertThat(row.get("refused").asLong()).isZero();
+            // What is stored within its second, and answered at last.
+            assertThat(row.get("storedPerSec").asDouble())
+                    .isLessThanOrEqualTo(row.get("stored").asDouble());
+        });
     }
 
     @Test
