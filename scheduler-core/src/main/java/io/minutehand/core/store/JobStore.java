@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,19 +31,20 @@ public final class JobStore {
     /** How long a node's last handout can be replayed: longer than any repeat of a call. */
     private static final long REPLAY_MS = 60_000;
 
-    private final StoreConnection connection;
-    private final ScriptRunner runner;
     private final Keyspace keys;
+    private final Function<ShardId, ServerClock> clocks;
+    private final ScriptRunner runner;
 
-    JobStore(StoreConnection connection, ScriptRunner runner) {
-        this.connection = connection;
+    /** @param clocks the clock of the server that holds a shard */
+    JobStore(Keyspace keys, Function<ShardId, ServerClock> clocks, ScriptRunner runner) {
+        this.keys = keys;
+        this.clocks = clocks;
         this.runner = runner;
-        this.keys = connection.keys();
     }
 
     /** The clock of the server that holds a shard. */
     public ServerClock clock(ShardId shard) {
-        return connection.clock(shard);
+        return clocks.apply(shard);
     }
 
     /**

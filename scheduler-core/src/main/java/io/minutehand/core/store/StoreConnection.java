@@ -182,7 +182,7 @@ public final class StoreConnection implements AutoCloseable {
 
     /** Jobs: a method a script. */
     public JobStore jobs(Executor executor) {
-        return new JobStore(this, runner(executor));
+        return new JobStore(keys, this::clock, runner(executor));
     }
 
     /** Leases of buckets, what waits in a shard, and hints. */
