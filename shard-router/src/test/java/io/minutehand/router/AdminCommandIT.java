@@ -210,6 +210,9 @@ class AdminCommandIT {
 
         assertThat(admin("dead", "redrive", "orders", "--reason=connection")).isEqualTo(1);
         assertThat(out).contains("2 dead letters match", "nothing was done; add --yes");
+        assertThat(admin("dead", "purge", "orders", "--reason=", "--yes"))
+                .as("an unset variable of a shell")
+                .isEqualTo(2);
         assertThat(admin("dead", "purge", "orders", "--all")).isEqualTo(1);
         assertThat(out).contains("3 dead letters match", "nothing was done");
         assertThat(node.counter("purged") + node.counter("redriven")).isZero();

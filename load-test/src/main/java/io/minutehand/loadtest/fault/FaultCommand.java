@@ -39,6 +39,7 @@ import picocli.CommandLine.Spec;
         })
 public final class FaultCommand implements Callable<Integer> {
     private static final int NOT_RUN = 3;
+    private static final int LONGEST_MINUTES = 7 * 24 * 60;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
@@ -103,7 +104,10 @@ public final class FaultCommand implements Callable<Integer> {
         int status = ExitCode.OK;
         for (FaultRow row : rows) {
             if (all && results != null && Files.exists(fileOf(results, row, seed))) {
-                out.println("row " + row.number() + " was run before: " + fileOf(results, row, seed));
+                Path before = fileOf(results, row, seed);
+                boolean passed = FaultTable.passed(before);
+                out.println("row " + row.number() + " was run before" + (passed ? ": " : " and FAILED: ") + before);
+                status = Math.max(status, passed ? ExitCode.OK : ExitCode.SOFTWARE);
                 continue;
             }
             long first = seed == null ? new Random().nextInt(Integer.MAX_VALUE) : seed;
@@ -157,6 +161,12 @@ public final class FaultCommand implements Callable<Integer> {
     private List<FaultRow> chosen() {
         if (report != null && results == null) {
             throw refused("--report makes its table of the directory that --results names; give it too");
+        }
+        if (minutes != null && minutes > LONGEST_MINUTES) {
+            throw refused("--minutes=" + minutes + " is more than a week, " + LONGEST_MINUTES);
+        }
+        if (all && seed != null) {
+            throw refused("--all takes what was run before whatever its seed was; --seed goes with numbers of rows");
         }
         if (times < 1 || (minutes != null && minutes < 1)) {
             throw refused("--times and --minutes are 1 or more");

@@ -35,6 +35,19 @@ final class FaultTable {
         return new FaultTable(reports);
     }
 
+    /**
+     * Whether the run of a report passed.
+     *
+     * @throws IOException if the file cannot be read, or is no report
+     */
+    static boolean passed(Path file) throws IOException {
+        JsonNode report = MAPPER.readTree(file.toFile());
+        if (!report.path("passed").isBoolean()) {
+            throw new IOException(file + " is no report of a row; remove it, or give another --results");
+        }
+        return report.path("passed").asBoolean();
+    }
+
     void write(Path file) throws IOException {
         Files.writeString(file, text());
     }

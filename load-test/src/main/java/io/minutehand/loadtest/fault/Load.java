@@ -147,8 +147,10 @@ final class Load implements AutoCloseable {
         call(spec, id);
         if (cancel) {
             cancelling.incrementAndGet();
-            long delayMs = (dueUs - clock.nowUs()) / 1_000 - CANCEL_BEFORE_MS;
-            later.schedule(() -> cancel(id), delayMs, TimeUnit.MILLISECONDS);
+            // By this machine's time: the clock of Redis may be set meanwhile.
+            long elapsedMs = (System.nanoTime() - firstCallNs) / 1_000_000;
+            long plannedMs = (dueUs - firstDueUs + LEAD_IN_US) / 1_000;
+            later.schedule(() -> cancel(id), plannedMs - CANCEL_BEFORE_MS - elapsedMs, TimeUnit.MILLISECONDS);
         }
     }
 

@@ -4,6 +4,7 @@ import io.minutehand.loadtest.baseline.Scheduler;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -22,7 +23,7 @@ final class LabOptions {
     @Option(
             names = "--warmup",
             paramLabel = "N",
-            description = "Jobs before the measured ones (default: 5 s of the rate, 1,000 at least).")
+            description = "Jobs before the measured ones (default: 5 s of the rate, or 1,000 within 20 s).")
     @Nullable
     Long warmup;
 
@@ -74,6 +75,13 @@ final class LabOptions {
     @Nullable
     Path json;
 
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Write a page with charts there, which needs no network.")
+    @Nullable
+    Path html;
+
     @Option(names = "--hdr", paramLabel = "DIR", description = "Write .hgrm and .hlog of each run there.")
     @Nullable
     Path hdr;
@@ -103,17 +111,22 @@ final class LabOptions {
             names = "--redis",
             paramLabel = "URI",
             defaultValue = "${env:MINUTEHAND_REDIS}",
-            description = "Redis to measure on; it must be empty, and its slow log is used. Else one is started.")
+            description = "Redis to measure on: an empty one, which is emptied after each run. Else one is started.")
     @Nullable
     String redis;
 
     @Option(names = "--planted", hidden = true)
     LabSettings.Planted planted = LabSettings.Planted.NONE;
 
+    /** Of processes, shards, slots and runs: more is a typing error on one machine. */
+    private static final int MOST = 1_024;
+
+    private static final long LONGEST_AHEAD_MS = 3_600_000;
+
     /** What is wrong with them, or null. */
     @Nullable
     String refusal() {
-        if (rate <= 0 || rate > 1_000_000) {
+        if (!(rate > 0 && rate <= 1_000_000)) {
             return "--rate=" + rate + " must be above 0 and 1,000,000 at most";
         }
         if (jobs() < 1 || jobs() > 50_000_000) {
@@ -122,8 +135,30 @@ final class LabOptions {
         if (payload < JobPayload.LEAST_BYTES || payload > 262_144) {
             return "--payload=" + payload + " must be from " + JobPayload.LEAST_BYTES + " to 262,144 bytes";
         }
-        if (aheadMs < 1 || runs < 1 || nodes < 1 || producers < 1 || shards < 1 || slots < 1 || storeRate < 1) {
-            return "--ahead, --runs, --nodes, --producers, --shards, --slots and --store-rate are 1 or more";
+        if (aheadMs < 1 || aheadMs > LONGEST_AHEAD_MS) {
+            return "--ahead=" + aheadMs + " must be from 1 to " + LONGEST_AHEAD_MS + " ms";
+        }
+        if (warmup != null && (warmup < 0 || warmup > 50_000_000)) {
+            return "--warmup=" + warmup + " must be from 0 to 50,000,000";
+        }
+        for (Map.Entry<String, Integer> count : Map.of(
+                        "--runs",
+                        runs,
+                        "--nodes",
+                        nodes,
+                        "--producers",
+                        producers,
+                        "--shards",
+                        shards,
+                        "--slots",
+                        slots)
+                .entrySet()) {
+            if (count.getValue() < 1 || count.getValue() > MOST) {
+                return count.getKey() + "=" + count.getValue() + " must be from 1 to " + MOST;
+            }
+        }
+        if (!(storeRate >= 1)) {
+            return "--store-rate=" + storeRate + " must be 1 or more";
         }
         for (String name : against) {
             if (!Scheduler.labels().contains(name) || name.equals(Scheduler.MINUTEHAND.label())) {
@@ -145,7 +180,8 @@ final class LabOptions {
     }
 
     LabSettings settings(Scheduler scheduler, Arrivals arrivals, int run) {
-        long warm = warmup == null ? Math.max(1_000, Math.round(5 * rate)) : warmup;
+        long usual = Math.max(Math.round(5 * rate), Math.min(1_000, Math.round(20 * rate)));
+        long warm = warmup == null ? usual : warmup;
         return new LabSettings(
                 scheduler,
                 "mhlab" + run,

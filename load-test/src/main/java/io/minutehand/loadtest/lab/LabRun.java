@@ -7,6 +7,7 @@ import io.minutehand.loadtest.fleet.WorkerProcess;
 import io.minutehand.loadtest.lab.LabVerdict.Second;
 import io.minutehand.loadtest.lab.SystemReport.Boundary;
 import io.minutehand.loadtest.lab.SystemReport.LatenessMs;
+import io.minutehand.loadtest.lab.SystemReport.PercentileRow;
 import io.minutehand.loadtest.lab.SystemReport.ProcessRow;
 import io.minutehand.loadtest.lab.SystemReport.SecondRow;
 import io.minutehand.redis.PrivateDirectory;
@@ -42,6 +43,8 @@ final class LabRun implements AutoCloseable {
 
     /** Calls to Redis that took longer are looked up afterwards, microseconds. */
     private static final int SLOW_US = 1_000;
+
+    private static final String SLOW_SETTING = "slowlog-log-slower-than";
 
     private final String scenario;
     private final LabSettings settings;
@@ -94,12 +97,45 @@ final class LabRun implements AutoCloseable {
      * @throws IllegalStateException if the run could not be made
      */
     SystemReport run() throws IOException, InterruptedException {
+        String slowBefore = commands.texts("CONFIG", "GET", SLOW_SETTING).get(1);
+        commands.call("CONFIG", "SET", SLOW_SETTING, SLOW_US);
+        try {
+            return measure();
+        } catch (IOException | RuntimeException e) {
+            throw new IllegalStateException(
+                    settings.scheduler().label() + " could not be measured: " + e.getMessage() + "; logs are in "
+                            + keepEvidence(),
+                    e);
+        } finally {
+            restore(slowBefore);
+        }
+    }
+
+    private void restore(String slowBefore) {
+        try {
+            commands.call("CONFIG", "SET", SLOW_SETTING, slowBefore);
+        } catch (RuntimeException gone) {
+            // With Redis itself: what made the run fail says so.
+        }
+    }
+
+    /** Copies the logs of the processes to where they survive. */
+    private Path keepEvidence() throws IOException {
+        Path kept = Files.createTempDirectory("minutehand-lab-failed-");
+        try (Stream<Path> files = Files.list(workDir)) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".log")).toList()) {
+                Files.copy(file, kept.resolve(file.getFileName()));
+            }
+        }
+        return kept;
+    }
+
+    private SystemReport measure() throws IOException, InterruptedException {
         List<String> failures = new ArrayList<>();
-        commands.call("CONFIG", "SET", "slowlog-log-slower-than", SLOW_US);
         launch();
         warmUp();
         commands.call("SLOWLOG", "RESET");
-        commands.call("CONFIG", "RESETSTAT");
         all().forEach(process -> before.put(process.name(), process.status()));
         double cpuBeforeUs = cpuUs();
         double memoryBefore = memoryBytes();
@@ -227,8 +263,7 @@ final class LabRun implements AutoCloseable {
     private void requireAlive() {
         for (WorkerProcess process : all()) {
             if (!process.isAlive()) {
-                throw new IllegalStateException(process.name() + " of "
-                        + settings.scheduler().label() + " ended by itself; its log is in " + workDir);
+                throw new IllegalStateException(process.name() + " ended by itself");
             }
         }
     }
@@ -352,6 +387,7 @@ final class LabRun implements AutoCloseable {
                 verdict.duplicates(),
                 verdict.early(),
                 LatenessMs.of(verdict.latenessUs()),
+                PercentileRow.curve(verdict.latenessUs()),
                 new Boundary(
                         p99(verdict.atBoundariesUs()),
                         p99(verdict.elsewhereUs()),
@@ -371,6 +407,7 @@ final class LabRun implements AutoCloseable {
                 rounded(mostMemoryBytes / (1 << 20)),
                 costs,
                 timeline(verdict.seconds()),
+                settings.toString(),
                 List.copyOf(failures));
     }
 

@@ -3,21 +3,27 @@ package io.minutehand.loadtest.lab;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.minutehand.loadtest.baseline.Scheduler;
 import io.minutehand.loadtest.fleet.LogFile;
+import io.minutehand.loadtest.report.html.HtmlPage;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.RedisSettings;
 import io.minutehand.redis.RedisSource;
-import io.minutehand.redis.RedisSourceKind;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,6 +44,7 @@ import picocli.CommandLine.Spec;
         })
 public final class RateCommand implements Callable<Integer> {
     private static final int NOT_RUN = 3;
+    private static final ObjectMapper MAPPER = new ObjectMapper();
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
@@ -77,12 +84,21 @@ public final class RateCommand implements Callable<Integer> {
         if (refusal != null) {
             throw new ParameterException(spec.commandLine(), refusal);
         }
+        for (Path file :
+                Stream.of(options.json, options.html).filter(Objects::nonNull).toList()) {
+            requireWritable(file);
+        }
+        for (Path directory :
+                Stream.of(options.results, options.hdr).filter(Objects::nonNull).toList()) {
+            requireDirectory(directory);
+        }
         PrintWriter out = spec.commandLine().getOut();
         Path log = Files.createTempFile("minutehand-lab-", ".log");
         LogFile.use(log);
         List<List<SystemReport>> turns = new ArrayList<>();
         try (RedisInstance redis =
                 RedisSource.forDemo(options.redis).open(RedisSettings.defaults().withAppendOnly())) {
+            requireEmpty(redis);
             for (int turn = 0; turn < options.runs; turn++) {
                 List<SystemReport> reports = new ArrayList<>();
                 for (Scheduler scheduler : options.schedulers()) {
@@ -90,52 +106,101 @@ public final class RateCommand implements Callable<Integer> {
                 }
                 turns.add(reports);
             }
-        } catch (IllegalStateException e) {
+        } catch (IOException | IllegalStateException | UncheckedIOException e) {
             out.println("NOT RUN: " + e.getMessage());
             out.flush();
             return NOT_RUN;
+        } finally {
+            Files.deleteIfExists(log);
         }
-        Files.deleteIfExists(log);
         LabReport report = LabReport.of(scenario(), Machine.facts(), settings(), turns);
         report.lines().forEach(out::println);
         out.flush();
         if (options.json != null) {
             report.write(options.json);
         }
+        if (options.html != null) {
+            HtmlPage.write(LabPage.of(report), options.html);
+        }
         return report.exitStatus();
+    }
+
+    /** Before the run: afterwards its figures would be lost. */
+    private void requireWritable(Path file) {
+        requireDirectory(Objects.requireNonNull(file.toAbsolutePath().getParent()));
+        try (OutputStream probe = Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+            probe.flush();
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), file + " cannot be written: " + e, e);
+        }
+    }
+
+    private void requireDirectory(Path directory) {
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), directory + " cannot be made: " + e, e);
+        }
+    }
+
+    /** What is there already would be measured as well, and emptied. */
+    private void requireEmpty(RedisInstance redis) {
+        try (RedisCommands commands = redis.connect()) {
+            long keys = commands.number("DBSIZE");
+            if (keys > 0) {
+                throw new ParameterException(
+                        spec.commandLine(), "that Redis holds " + keys + " keys; --redis takes an empty one");
+            }
+        }
     }
 
     private SystemReport measure(Scheduler scheduler, int turn, RedisInstance redis, PrintWriter out)
             throws IOException, InterruptedException {
-        Path before = options.results == null
-                ? null
-                : options.results.resolve(scenario() + "-" + Math.round(options.rate) + "-" + scheduler.label() + "-"
-                        + (turn + 1) + ".json");
-        ObjectMapper mapper = new ObjectMapper();
-        if (before != null && Files.exists(before)) {
-            out.println("run " + (turn + 1) + " " + scheduler.label() + " was made before: " + before);
-            return mapper.readValue(before.toFile(), SystemReport.class);
+        LabSettings settings = options.settings(scheduler, arrivals, turn);
+        Path file = options.results == null ? null : fileOf(options.results, scheduler, turn);
+        if (file != null && Files.exists(file)) {
+            SystemReport before = read(file, settings);
+            out.println("run " + (turn + 1) + " " + scheduler.label() + " was made before: " + file);
+            return before;
         }
         out.println("run " + (turn + 1) + " " + scheduler.label() + " ...");
         out.flush();
         SystemReport report;
-        LabSettings settings = options.settings(scheduler, arrivals, turn);
         try (LabRun run = new LabRun(scenario(), settings, redis, options.storeRate)) {
             report = run.run();
+            if (file != null) {
+                Path draft = file.resolveSibling(file.getFileName() + ".draft");
+                MAPPER.writeValue(draft.toFile(), report);
+                Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+            }
             if (options.hdr != null) {
                 run.writeHistograms(options.hdr, scheduler.label() + "-" + (turn + 1));
             }
         }
-        if (redis.kind() != RedisSourceKind.ADDRESS) {
-            try (RedisCommands commands = redis.connect()) {
-                commands.call("FLUSHALL", "SYNC");
-            }
-        }
-        if (before != null) {
-            Files.createDirectories(before.toAbsolutePath().getParent());
-            mapper.writeValue(before.toFile(), report);
+        try (RedisCommands commands = redis.connect()) {
+            commands.call("FLUSHALL", "SYNC");
         }
         return report;
+    }
+
+    private Path fileOf(Path directory, Scheduler scheduler, int turn) {
+        return directory.resolve(
+                scenario() + "-" + Math.round(options.rate) + "-" + scheduler.label() + "-" + (turn + 1) + ".json");
+    }
+
+    private SystemReport read(Path file, LabSettings settings) {
+        try {
+            SystemReport before = MAPPER.readValue(file.toFile(), SystemReport.class);
+            if (!before.measuredWith().equals(settings.toString())) {
+                throw new ParameterException(
+                        spec.commandLine(),
+                        file + " was measured with " + before.measuredWith() + ", which is not " + settings
+                                + "; give another --results");
+            }
+            return before;
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), file + " is no report of a run: " + e.getMessage(), e);
+        }
     }
 
     private Map<String, String> settings() {

@@ -1,6 +1,7 @@
 package io.minutehand.loadtest.lab;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import java.util.Arrays;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * unless the name says otherwise, and a figure that could not be taken is null.
  *
  * @param system which scheduler
+ * @param percentiles the curve of lateness
  * @param refused jobs that it did not take, or for which there was no answer
  * @param unexpected events of jobs that were not sent
  * @param storedFirst whether all jobs were stored before the first was due
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param redisMemoryMb memory that Redis used at most, by its own count
  * @param processes what each process cost, from the end of the warm-up
  * @param timeline by second from the first due time
+ * @param measuredWith every setting of the run, to tell whether another run is its like
  * @param failures what makes the run fail, one sentence each
  */
 @JsonPropertyOrder({"system", "scenario"})
@@ -41,6 +44,7 @@ record SystemReport(
         long duplicates,
         long early,
         LatenessMs latenessMs,
+        List<PercentileRow> percentiles,
         Boundary boundary,
         @Nullable Object fault,
         double dispatchedPerSec,
@@ -57,6 +61,7 @@ record SystemReport(
         double redisMemoryMb,
         List<ProcessRow> processes,
         List<SecondRow> timeline,
+        String measuredWith,
         List<String> failures) {
 
     /** Percentiles of lateness. */
@@ -64,6 +69,19 @@ record SystemReport(
         static LatenessMs of(Histogram us) {
             return new LatenessMs(
                     ms(us, 50), ms(us, 90), ms(us, 99), ms(us, 99.9), ms(us, 99.99), us.getMaxValue() / 1e3);
+        }
+    }
+
+    /** A point of the curve of lateness. */
+    record PercentileRow(double percentile, double ms) {
+        private static final double[] POINTS = {
+            0, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.75, 99.9, 99.95, 99.99, 99.999, 100
+        };
+
+        static List<PercentileRow> curve(Histogram us) {
+            return Arrays.stream(POINTS)
+                    .mapToObj(point -> new PercentileRow(point, SystemReport.ms(us, point)))
+                    .toList();
         }
     }
 

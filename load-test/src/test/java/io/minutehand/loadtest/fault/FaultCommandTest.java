@@ -31,6 +31,8 @@ class FaultCommandTest {
         "1 2 --json x.json, --json takes the report of one row",
         "--all 1, --all runs all rows",
         "--report x.md, --results",
+        "--all --seed 5 --results x, --all takes what was run before",
+        "4 --minutes 2147483647, is more than a week",
         "43 --times 0, --times and --minutes are 1 or more",
         "43 --times 2 --json x.json, --times makes several reports"
     })

@@ -48,7 +48,8 @@ class LabFaultsIT {
 
     @Test
     void shouldPassARunThatIsRightAndWriteAllItsFigures() throws IOException {
-        JsonNode report = run(Planted.NONE, "--hdr=" + directory.resolve("hdr"));
+        JsonNode report =
+                run(Planted.NONE, "--hdr=" + directory.resolve("hdr"), "--html=" + directory.resolve("report.html"));
         JsonNode run = report.get("runs").get(0);
 
         assertThat(status).as(out.toString()).isZero();
@@ -64,6 +65,7 @@ class LabFaultsIT {
                 .allMatch(each -> each.get("cpuSeconds").asDouble() > 0);
         assertThat(directory.resolve("hdr/minutehand-1.hgrm")).isNotEmptyFile();
         assertThat(directory.resolve("hdr/minutehand-1.hlog")).isNotEmptyFile();
+        assertThat(directory.resolve("report.html")).content().contains("<html", "minutehand bench steady");
         long due = 0;
         for (JsonNode second : run.get("timeline")) {
             due += second.get("started").asLong();
@@ -157,5 +159,12 @@ class LabFaultsIT {
 
         assertThat(out.toString()).contains("run 1 minutehand was made before").contains("run 2 minutehand ...");
         assertThat(report.get("runs")).hasSize(2);
+        StringWriter err = new StringWriter();
+        assertThat(new CommandLine(RateCommand.steady())
+                        .setErr(new PrintWriter(err))
+                        .execute("--rate=500.1", "--jobs=9", "--results=" + results))
+                .as("runs with other settings are no runs of this series")
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("give another --results");
     }
 }

@@ -17,7 +17,12 @@ class RateCommandTest {
         "--rate 0, --rate=0.0 must be above 0",
         "--jobs 0, there would be 0 jobs",
         "--payload 15, --payload=15 must be from 16",
-        "--nodes 0, are 1 or more",
+        "--rate NaN, --rate=NaN must be above 0",
+        "--nodes 0, --nodes=0 must be from 1",
+        "--nodes 2000000000, --nodes=2000000000 must be from 1",
+        "--ahead 9223372036854775807, --ahead=9223372036854775807 must be from 1",
+        "--warmup -1, --warmup=-1 must be from 0",
+        "--json /proc/none/x.json, /proc/none cannot be made",
         "--against mysql, --against=mysql is not known",
         "--against minutehand, --against=minutehand is not known"
     })

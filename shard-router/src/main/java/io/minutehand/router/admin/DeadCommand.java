@@ -145,6 +145,10 @@ final class DeadCommand implements Runnable {
             if ((id == null ? 0 : 1) + (reason == null ? 0 : 1) + (all ? 1 : 0) != 1) {
                 throw new IllegalArgumentException("Which letters? Give one of ID, --reason and --all.");
             }
+            if (reason != null && reason.isBlank()) {
+                // An unset variable of a shell, most likely; every reason contains it.
+                throw new IllegalArgumentException("--reason is blank, which all letters match; --all names all.");
+            }
             return id != null ? Selector.ofId(id) : new Selector(null, reason);
         }
     }
