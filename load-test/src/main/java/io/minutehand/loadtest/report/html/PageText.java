@@ -46,7 +46,7 @@ final class PageText {
 
     /** Control characters have no place in HTML, not even as references. */
     private static boolean printable(char c) {
-        return c >= ' ' && (c < '\u007f' || c > '\u009f') || c == '\n' || c == '\t';
+        return (c >= ' ' && (c < '\u007f' || c > '\u009f')) || c == '\n' || c == '\t';
     }
 
     /** What the charts need, as JSON for a script element: no character of it can end that element. */

@@ -262,7 +262,7 @@
           value: (u, v) => count(v),
         }),
       ],
-      scales: { x: { time: false, range: (u, min, max) => [min - 0.7, max + 0.7] }, y: { range: (u, min, max) => [0, 1.05 * (max || 1)] } },
+      scales: { x: { time: false, range: (u, min, max) => [min - 0.7, (sizes.length > 1 ? max : min) + 0.7] }, y: { range: (u, min, max) => [0, 1.05 * (max || 1)] } },
       axes: [
         axis("bucket, in the order of minutes", { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] }),
         axis("jobs", { size: 70, values: (u, ys) => ys.map(count) }),
