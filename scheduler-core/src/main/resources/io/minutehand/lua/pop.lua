@@ -19,12 +19,12 @@
 --   7 keepMs    ms that the replay stays, 1..
 -- Returns:
 --   OLD nowUs                      a later call was answered already: nothing happened
---   FENCED nowUs                   the node does not hold the lease: nothing happened but that the number is used up
+--   FENCED nowUs                   the node does not hold the lease: nothing happened
 --   OK nowUs next skipped then member, record of each job; next = due ms of the first job left, -1 = none;
 --     skipped = due records of a newer version, put off for 10 s and left alone. Due entries without a record are dropped and counted as
 --     orphans, those whose record is in another state or of another bucket as mended: they never counted as pending
 -- Cost: O(limit * log(bucket)).
--- Replay: the same seq gives those of its jobs again that are still in flight, without looking at the lease; after FENCED, FENCED.
+-- Replay: the same seq gives those of its jobs again that are still in flight, without looking at the lease.
 -- @include clock
 -- @include record
 -- @include receipt
@@ -38,15 +38,8 @@ local MAX_BYTES, PUT_OFF_MS = 1048576, 10000
 local nowUs, now = clock()
 local lastSeq, lastReceipts = lastHandout(pops)
 if seq < lastSeq then return { 'OLD', nowUs } end
-if seq == lastSeq and tonumber(redis.call('HGET', pops, 'fenced')) == seq then return { 'FENCED', nowUs } end
 if seq == lastSeq then return replay({ 'OK', nowUs, firstDue(bucket) or -1, 0 }, lastReceipts, inflight, records) end
-local held = redis.call('HEXISTS', lease, holder) == 1
-if not held then
-  -- The number is used up: a late twin of this call must not take jobs when the node has the lease again, for nobody waits for its answer.
-  redis.call('HSET', pops, 'seq', seq, 'receipts', '', 'fenced', seq)
-  redis.call('PEXPIRE', pops, keepMs)
-  return { 'FENCED', nowUs }
-end
+if redis.call('HEXISTS', lease, holder) == 0 then return { 'FENCED', nowUs } end
 
 local members = redis.call('ZRANGEBYSCORE', bucket, '-inf', digits(now), 'LIMIT', 0, limit)
 local handout, place = newHandout(node, seq), placeOf(tonumber(minute))

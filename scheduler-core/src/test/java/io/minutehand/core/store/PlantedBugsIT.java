@@ -16,7 +16,8 @@ class PlantedBugsIT {
     private static final int HANDFUL = 8;
 
     enum Bug {
-        NO_LEASE_CHECK_IN_POP("pop", "local held = redis.call('HEXISTS', lease, holder) == 1", "local held = true"),
+        NO_LEASE_CHECK_IN_POP(
+                "pop", "if redis.call('HEXISTS', lease, holder) == 0 then return { 'FENCED', nowUs } end", ""),
         ACK_WITHOUT_RECEIPT_CHECK("ack", "if not deadlines[i] then", "if false then"),
         NO_REPLAY_OF_POP("pop", "if seq == lastSeq then", "if false then"),
         NO_REPLAY_OF_RECOVER("recover", "if seq == lastSeq then", "if false then"),

@@ -56,7 +56,10 @@ class PlantedRacesIT {
     @Test
     void shouldShrinkWhatASequenceShowsToAHandfulOfCalls() {
         ModelRun.Failure failure = caught(
-                "pop", "local held = redis.call('HEXISTS', lease, holder) == 1", "local held = true", ModelRun.PLAIN);
+                "pop",
+                "if redis.call('HEXISTS', lease, holder) == 0 then return { 'FENCED', nowUs } end",
+                "",
+                ModelRun.PLAIN);
 
         assertThat(failure.calls()).hasSizeBetween(1, HANDFUL);
         assertThat(failure.difference()).contains("the model says FENCED");

@@ -50,13 +50,7 @@ final class ShardModel {
 
     record Lease(long node, int count, long endsAt) {}
 
-    record LastCall(long seq, long fencedSeq, List<String> receipts, long endsAt) {
-        static final LastCall NONE = new LastCall(0, 0, List.of(), 0);
-
-        boolean fenced() {
-            return fencedSeq == seq;
-        }
-    }
+    record LastCall(long seq, List<String> receipts, long endsAt) {}
 
     /** What a bucket holds: of a job that waits there, or put there by hand. */
     record Waiting(String id, long minute, long due, boolean stray) {}
@@ -130,18 +124,14 @@ final class ShardModel {
     }
 
     String pop(long node, long minute, long seq, int limit) {
-        LastCall last = calls.getOrDefault(node, LastCall.NONE);
+        LastCall last = calls.getOrDefault(node, new LastCall(0, List.of(), 0));
         if (seq < last.seq) {
             return "OLD";
-        }
-        if (seq == last.seq && last.fenced()) {
-            return "FENCED";
         }
         if (seq == last.seq) {
             return "OK next=" + firstDue(minute) + shown(last.receipts);
         }
         if (!holds(node, minute)) {
-            calls.put(node, new LastCall(seq, seq, List.of(), now + KEEP_MS));
             return "FENCED";
         }
         List<Waiting> due = waiting().stream()
@@ -160,7 +150,7 @@ final class ShardModel {
     }
 
     String recover(long node, long seq, int limit, String from) {
-        LastCall last = calls.getOrDefault(node, LastCall.NONE);
+        LastCall last = calls.getOrDefault(node, new LastCall(0, List.of(), 0));
         if (seq < last.seq) {
             return "OLD";
         }
@@ -198,7 +188,7 @@ final class ShardModel {
             job.receipt = new Receipt(job.delivery, Long.toString(node), seq, job.member()).toString();
             receipts.add(job.receipt);
         }
-        calls.put(node, new LastCall(seq, calls.getOrDefault(node, LastCall.NONE).fencedSeq, receipts, now + KEEP_MS));
+        calls.put(node, new LastCall(seq, receipts, now + KEEP_MS));
         return receipts;
     }
 
@@ -499,7 +489,6 @@ final class ShardModel {
         calls.forEach((node, call) -> image.pops(
                 Long.toString(node),
                 call.seq,
-                call.fencedSeq,
                 call.receipts.stream().map(ShardImage::shownReceipt).toList()));
         counters.forEach(image::counter);
         return image;
