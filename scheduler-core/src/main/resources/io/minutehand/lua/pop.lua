@@ -18,13 +18,13 @@
 --   6 minute    the bucket's minute
 --   7 keepMs    ms that the replay stays, 1..
 -- Returns:
---   OLD nowUs                      a later call was answered already: nothing happened
---   FENCED nowUs                   the node does not hold the lease: nothing happened
+--   OLD nowUs                      a later call was answered or fenced already: nothing happened
+--   FENCED nowUs                   the node does not hold the lease: nothing happened but that the number is used up
 --   OK nowUs next skipped then member, record of each job; next = due ms of the first job left, -1 = none;
 --     skipped = due records of a newer version, put off for 10 s and left alone. Due entries without a record are dropped and counted as
 --     orphans, those whose record is in another state or of another bucket as mended: they never counted as pending
 -- Cost: O(limit * log(bucket)).
--- Replay: the same seq gives those of its jobs again that are still in flight, without looking at the lease.
+-- Replay: the same seq gives those of its jobs again that are still in flight, without looking at the lease; after FENCED, FENCED.
 -- @include clock
 -- @include record
 -- @include receipt
@@ -36,10 +36,16 @@ local minute, keepMs = ARGV[6], ARGV[7]
 local MAX_BYTES, PUT_OFF_MS = 1048576, 10000
 
 local nowUs, now = clock()
-local lastSeq, lastReceipts = lastHandout(pops)
-if seq < lastSeq then return { 'OLD', nowUs } end
+local lastSeq, lastReceipts, lastFenced = lastHandout(pops)
+if seq < lastSeq or seq < lastFenced then return { 'OLD', nowUs } end
 if seq == lastSeq then return replay({ 'OK', nowUs, firstDue(bucket) or -1, 0 }, lastReceipts, inflight, records) end
-if redis.call('HEXISTS', lease, holder) == 0 then return { 'FENCED', nowUs } end
+if seq == lastFenced then return { 'FENCED', nowUs } end
+if redis.call('HEXISTS', lease, holder) == 0 then
+  -- The number is used up: a late twin of this call must not take jobs when the node has the lease again, for nobody waits for its answer.
+  redis.call('HSET', pops, 'fenced', seq)
+  redis.call('PEXPIRE', pops, keepMs)
+  return { 'FENCED', nowUs }
+end
 
 local members = redis.call('ZRANGEBYSCORE', bucket, '-inf', digits(now), 'LIMIT', 0, limit)
 local handout, place = newHandout(node, seq), placeOf(tonumber(minute))

@@ -31,8 +31,8 @@ local from, offset = ARGV[6], tonumber(ARGV[7])
 local MAX_BYTES, PAGE, PUT_OFF_MS = 1048576, 1000, 10000
 
 local nowUs, now = clock()
-local lastSeq, lastReceipts = lastHandout(pops)
-if seq < lastSeq then return { 'OLD', nowUs } end
+local lastSeq, lastReceipts, lastFenced = lastHandout(pops)
+if seq < lastSeq or seq <= lastFenced then return { 'OLD', nowUs } end
 if seq == lastSeq then return replay({ 'OK', nowUs, 1, 0 }, lastReceipts, inflight, records) end
 
 local reply = { 'OK', nowUs, 0, 0 }

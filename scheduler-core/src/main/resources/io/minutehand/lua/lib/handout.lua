@@ -1,9 +1,10 @@
 -- What pop and recover share: replay of a lost reply, and the writes that put jobs in flight.
 
--- The kept sequence number of a node on this shard and what it got then; seq is 0 before the first call.
+-- The kept sequence number of a node's last handout on this shard, what it got then, and the number of its last call that was fenced;
+-- numbers are 0 before the first such call.
 local function lastHandout(popKey)
-  local kept = redis.call('HMGET', popKey, 'seq', 'receipts')
-  return tonumber(kept[1] or '0'), kept[2] or ''
+  local kept = redis.call('HMGET', popKey, 'seq', 'receipts', 'fenced')
+  return tonumber(kept[1] or '0'), kept[2] or '', tonumber(kept[3] or '0')
 end
 
 -- Appends member and record of each kept receipt that is still in flight to the reply.

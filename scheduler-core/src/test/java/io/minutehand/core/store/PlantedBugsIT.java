@@ -16,12 +16,12 @@ class PlantedBugsIT {
     private static final int HANDFUL = 8;
 
     enum Bug {
-        NO_LEASE_CHECK_IN_POP(
-                "pop", "if redis.call('HEXISTS', lease, holder) == 0 then return { 'FENCED', nowUs } end", ""),
+        NO_LEASE_CHECK_IN_POP("pop", "if redis.call('HEXISTS', lease, holder) == 0 then", "if false then"),
         ACK_WITHOUT_RECEIPT_CHECK("ack", "if not deadlines[i] then", "if false then"),
         NO_REPLAY_OF_POP("pop", "if seq == lastSeq then", "if false then"),
         NO_REPLAY_OF_RECOVER("recover", "if seq == lastSeq then", "if false then"),
-        OVERTAKEN_POP_NOT_IGNORED("pop", "if seq < lastSeq then return { 'OLD', nowUs } end", ""),
+        OVERTAKEN_POP_NOT_IGNORED("pop", "if seq < lastSeq or seq < lastFenced then return { 'OLD', nowUs } end", ""),
+        FENCED_POP_USES_NO_NUMBER("pop", "redis.call('HSET', pops, 'fenced', seq)", ""),
         RECOVER_WITHOUT_DEADLINE_CHECK(
                 "recover",
                 "'ZRANGEBYSCORE', inflight, '-inf', digits(now)",

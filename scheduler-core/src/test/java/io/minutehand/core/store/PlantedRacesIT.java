@@ -55,11 +55,8 @@ class PlantedRacesIT {
 
     @Test
     void shouldShrinkWhatASequenceShowsToAHandfulOfCalls() {
-        ModelRun.Failure failure = caught(
-                "pop",
-                "if redis.call('HEXISTS', lease, holder) == 0 then return { 'FENCED', nowUs } end",
-                "",
-                ModelRun.PLAIN);
+        ModelRun.Failure failure =
+                caught("pop", "if redis.call('HEXISTS', lease, holder) == 0 then", "if false then", ModelRun.PLAIN);
 
         assertThat(failure.calls()).hasSizeBetween(1, HANDFUL);
         assertThat(failure.difference()).contains("the model says FENCED");

@@ -117,16 +117,25 @@ class PopIT {
         store.schedule("a", 0);
         assertThat(store.changesOf(() -> assertThat(store.pop(0, 1, 1, 10)).isEqualTo(FENCED)))
                 .as("free")
-                .isEmpty();
+                .containsExactly("+ pop:1 fenced = 1", "+ pop:1 ttl = 1min");
         store.claim(0, 2);
         store.claim(1, 1);
-        assertThat(store.changesOf(() -> assertThat(store.pop(0, 1, 1, 10)).isEqualTo(FENCED)))
+        assertThat(store.changesOf(() -> assertThat(store.pop(0, 1, 2, 10)).isEqualTo(FENCED)))
                 .as("another's")
-                .isEmpty();
+                .containsExactly("~ pop:1 fenced = 1 > 2");
         get(store.leases.breakLeases(store.shard(), List.of(START_MINUTE), "2"));
         store.claim(0, 1);
 
-        assertThat(ids(store.pop(0, 1, 1, 10))).as("a refusal uses no number").containsExactly("a");
+        assertThat(store.changesOf(() -> assertThat(store.pop(0, 1, 2, 10)).isEqualTo(FENCED)))
+                .as("a late twin of the refused call")
+                .isEmpty();
+        assertThat(store.changesOf(() -> assertThat(store.pop(0, 1, 1, 10)).isEqualTo(OLD)))
+                .as("one of the call before")
+                .isEmpty();
+        assertThat(store.changesOf(() -> assertThat(store.recover(1, 2, 10, "")).isEqualTo(OLD)))
+                .as("a recovery by a used number")
+                .isEmpty();
+        assertThat(ids(store.pop(0, 1, 3, 10))).containsExactly("a");
     }
 
     @Test

@@ -100,9 +100,14 @@ final class ShardImage {
         lines.put("inflight " + receipt, time(deadlineMs));
     }
 
-    void pops(String node, long seq, List<String> receipts) {
-        lines.put("pop:" + node + " seq", Long.toString(seq));
-        lines.put("pop:" + node + " receipts", String.join(",", receipts));
+    void pops(String node, long seq, long fencedSeq, List<String> receipts) {
+        if (fencedSeq > 0) {
+            lines.put("pop:" + node + " fenced", Long.toString(fencedSeq));
+        }
+        if (seq > 0) {
+            lines.put("pop:" + node + " seq", Long.toString(seq));
+            lines.put("pop:" + node + " receipts", String.join(",", receipts));
+        }
         ttl("pop:" + node, 60_000);
     }
 

@@ -50,7 +50,9 @@ final class ShardModel {
 
     record Lease(long node, int count, long endsAt) {}
 
-    record LastCall(long seq, List<String> receipts, long endsAt) {}
+    record LastCall(long seq, long fencedSeq, List<String> receipts, long endsAt) {
+        static final LastCall NONE = new LastCall(0, 0, List.of(), 0);
+    }
 
     /** What a bucket holds: of a job that waits there, or put there by hand. */
     record Waiting(String id, long minute, long due, boolean stray) {}
@@ -124,14 +126,18 @@ final class ShardModel {
     }
 
     String pop(long node, long minute, long seq, int limit) {
-        LastCall last = calls.getOrDefault(node, new LastCall(0, List.of(), 0));
-        if (seq < last.seq) {
+        LastCall last = calls.getOrDefault(node, LastCall.NONE);
+        if (seq < last.seq || seq < last.fencedSeq) {
             return "OLD";
         }
         if (seq == last.seq) {
             return "OK next=" + firstDue(minute) + shown(last.receipts);
         }
+        if (seq == last.fencedSeq) {
+            return "FENCED";
+        }
         if (!holds(node, minute)) {
+            calls.put(node, new LastCall(last.seq, seq, last.receipts, now + KEEP_MS));
             return "FENCED";
         }
         List<Waiting> due = waiting().stream()
@@ -150,8 +156,8 @@ final class ShardModel {
     }
 
     String recover(long node, long seq, int limit, String from) {
-        LastCall last = calls.getOrDefault(node, new LastCall(0, List.of(), 0));
-        if (seq < last.seq) {
+        LastCall last = calls.getOrDefault(node, LastCall.NONE);
+        if (seq < last.seq || seq <= last.fencedSeq) {
             return "OLD";
         }
         if (seq == last.seq) {
@@ -188,7 +194,7 @@ final class ShardModel {
             job.receipt = new Receipt(job.delivery, Long.toString(node), seq, job.member()).toString();
             receipts.add(job.receipt);
         }
-        calls.put(node, new LastCall(seq, receipts, now + KEEP_MS));
+        calls.put(node, new LastCall(seq, calls.getOrDefault(node, LastCall.NONE).fencedSeq, receipts, now + KEEP_MS));
         return receipts;
     }
 
@@ -489,6 +495,7 @@ final class ShardModel {
         calls.forEach((node, call) -> image.pops(
                 Long.toString(node),
                 call.seq,
+                call.fencedSeq,
                 call.receipts.stream().map(ShardImage::shownReceipt).toList()));
         counters.forEach(image::counter);
         return image;
