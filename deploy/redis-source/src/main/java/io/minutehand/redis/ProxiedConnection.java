@@ -53,6 +53,8 @@ final class ProxiedConnection {
 
     private volatile boolean silent;
 
+    private volatile boolean forgotten;
+
     /** Bytes on their way, and when they arrive. */
     private record Chunk(byte[] bytes, long arrivesNs) {}
 
@@ -65,6 +67,11 @@ final class ProxiedConnection {
     /** Whether a reply was lost on it and it was left open. */
     boolean isSilent() {
         return silent;
+    }
+
+    /** Lets nothing more pass, either way, and tells nobody. */
+    void forget() {
+        forgotten = true;
     }
 
     /** Ends it with RST on the client's side. Calling it again does nothing. */
@@ -115,6 +122,10 @@ final class ProxiedConnection {
             int read = 0;
             while (read >= 0) {
                 read = read(from, in, buffer, way);
+                if (forgotten) {
+                    way.clear();
+                    continue;
+                }
                 if (read > 0) {
                     int pass = direction == Direction.TO_SERVER ? request(buffer, read) : reply(buffer, read);
                     long delayNs = proxy.delayNs(direction);

@@ -37,7 +37,8 @@ final class FaultRows {
                 new HugeBucket(),
                 new CallersAtOnce(),
                 new RefusedByRedis(),
-                new RandomMix());
+                new RandomMix(),
+                new SilentConnections());
     }
 
     static Optional<FaultRow> find(String number) {

@@ -138,7 +138,8 @@ final class Load implements AutoCloseable {
         offer(id, Objects.requireNonNull(deeds.get(id)), Objects.requireNonNull(dues.get(id)));
     }
 
-    private void offer(String id, Deed deed, long dueUs, boolean cancel) {
+    /** The same, and cancels it shortly before it is due if {@code cancel}. */
+    void offer(String id, Deed deed, long dueUs, boolean cancel) {
         deeds.put(id, deed);
         dues.put(id, dueUs);
         ledger.append(new Intent(id, RunSettings.TOPIC, dueUs, clock.nowUs()));
