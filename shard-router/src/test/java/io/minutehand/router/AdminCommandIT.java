@@ -142,6 +142,13 @@ class AdminCommandIT {
         assertThat(out).contains("MOVED");
         assertThat(admin("job", "reschedule", "orders", "a", "--at=tomorrow")).isEqualTo(2);
         assertThat(admin("job", "reschedule", "orders", "a")).isEqualTo(2);
+        assertThat(admin("job", "reschedule", "orders", "a", "--at=+999999999-01-01T00:00:00Z"))
+                .isEqualTo(2);
+        assertThat(admin("job", "reschedule", "orders", "a", "--at=-999999999-01-01T00:00:00Z"))
+                .as("long ago means now")
+                .isZero();
+        assertThat(admin("job", "reschedule", "orders", "a", "--in=" + Long.MIN_VALUE))
+                .isEqualTo(2);
         assertThat(admin("job", "cancel", "orders", "a")).isZero();
         assertThat(out).contains("CANCELLED");
         assertThat(admin("job", "reschedule", "orders", "a", "--now")).isEqualTo(1);
@@ -195,6 +202,9 @@ class AdminCommandIT {
         assertThat(admin("dead", "redrive", "orders", "--all", "--yes", "--payload-file=" + payload))
                 .isEqualTo(2);
         assertThat(admin("dead", "redrive", "orders", "a", "--payload-file=" + directory.resolve("none")))
+                .isEqualTo(2);
+        assertThat(admin("dead", "redrive", "orders", "a", "--payload-file=/dev/zero"))
+                .as("without an end")
                 .isEqualTo(2);
         assertThat(admin("dead", "redrive", "orders")).isEqualTo(2);
         assertThat(admin("dead", "redrive", "orders", "a", "--all")).isEqualTo(2);

@@ -6,7 +6,9 @@ import io.minutehand.core.admin.DeadLetters.DeadLetter;
 import io.minutehand.core.admin.DeadLetters.Result;
 import io.minutehand.core.admin.DeadLetters.Selector;
 import io.minutehand.core.job.Job;
+import io.minutehand.core.job.Limits;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -213,8 +215,13 @@ final class DeadCommand implements Runnable {
     }
 
     private static byte[] read(Path file) {
-        try {
-            return Files.readAllBytes(file);
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(Limits.PAYLOAD_BYTES_CEILING + 1);
+            if (bytes.length > Limits.PAYLOAD_BYTES_CEILING) {
+                throw new IllegalArgumentException(
+                        file + " has more than the " + Limits.PAYLOAD_BYTES_CEILING + " bytes that a payload may have");
+            }
+            return bytes;
         } catch (IOException unreadable) {
             throw new IllegalArgumentException("cannot read " + file + ": " + unreadable, unreadable);
         }

@@ -103,7 +103,10 @@ final class JobCommand implements Runnable {
 
     /** When a job shall run. */
     static final class When {
-        @Option(names = "--at", paramLabel = "TIME", description = "At this time, such as 2030-01-31T09:00:00Z.")
+        @Option(
+                names = "--at",
+                paramLabel = "TIME",
+                description = "At this time, such as 2030-01-31T09:00:00Z; one that has passed means now.")
         private @Nullable String at;
 
         @Option(names = "--in", paramLabel = "SECONDS", description = "So many seconds from now on.")
@@ -138,6 +141,9 @@ final class JobCommand implements Runnable {
         } catch (DateTimeException | ArithmeticException unreadable) {
             throw new IllegalArgumentException(
                     "--at=" + when.at + " --in=" + when.in + " is no time, such as 2030-01-31T09:00:00Z", unreadable);
+        }
+        if (due.isBefore(now)) {
+            return now;
         }
         if (Duration.between(now, due).compareTo(Limits.HORIZON) > 0) {
             throw new IllegalArgumentException(
