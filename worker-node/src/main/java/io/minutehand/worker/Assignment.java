@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Which node should drain a shard: a pure function of who is alive, so that all nodes agree without talking.
@@ -21,6 +22,9 @@ final class Assignment {
     /** The bound on a node's load, in tenths of the mean: whole numbers, since 1.1 has no exact form in binary. */
     private static final int BOUND_TENTHS = 11;
 
+    private static final Comparator<Candidate> HEAVIEST_FIRST =
+            Comparator.comparingLong(Candidate::weight).reversed().thenComparing(Candidate::node);
+
     private Assignment() {}
 
     /**
@@ -33,13 +37,18 @@ final class Assignment {
         int bound = Math.max((shards + count - 1) / count, BOUND_TENTHS * shards / (10 * count));
         Map<String, Integer> loads = new HashMap<>();
         Map<ShardId, List<String>> ranks = new HashMap<>();
+        // Each hash once, not at each comparison: a node's thread has no time for millions of them when others join.
+        List<Candidate> candidates = nodes.stream()
+                .map(node -> new Candidate(node, ShardMap.hash(node), 0))
+                .toList();
         for (int i = 0; i < shards; i++) {
             ShardId shard = new ShardId(topic, i);
             long shardHash = ShardMap.hash(shard.toString());
-            List<String> ranked = new ArrayList<>(nodes);
-            ranked.sort(Comparator.comparingLong((String node) -> weight(shardHash, node))
-                    .reversed()
-                    .thenComparing(Comparator.naturalOrder()));
+            List<String> ranked = candidates.stream()
+                    .map(candidate -> candidate.weighed(shardHash))
+                    .sorted(HEAVIEST_FIRST)
+                    .map(Candidate::node)
+                    .collect(Collectors.toCollection(ArrayList::new));
             for (int rank = 0; rank < ranked.size(); rank++) {
                 String node = ranked.get(rank);
                 if (loads.getOrDefault(node, 0) < bound) {
@@ -54,7 +63,10 @@ final class Assignment {
         return ranks;
     }
 
-    private static long weight(long shardHash, String node) {
-        return ShardMap.mix(shardHash ^ ShardMap.hash(node));
+    /** A node with its hash, and its weight for a shard. */
+    private record Candidate(String node, long hash, long weight) {
+        Candidate weighed(long shardHash) {
+            return new Candidate(node, hash, ShardMap.mix(shardHash ^ hash));
+        }
     }
 }

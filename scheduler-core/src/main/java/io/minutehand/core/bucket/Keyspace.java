@@ -2,11 +2,13 @@ package io.minutehand.core.bucket;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /**
  * The only place that spells a key. All keys of a shard carry the hash tag <code>{topic:shard}</code>, so they share one cluster slot and
- * each script is atomic there. Immutable.
+ * each script is atomic there. Thread-safe.
  */
 public final class Keyspace {
     /** The namespace unless another is set. */
@@ -15,6 +17,9 @@ public final class Keyspace {
     private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9._-]{1,32}");
 
     private final String namespace;
+
+    /** Spelled once: each pop, ack and schedule names all sixteen. As many as there are shards that this process deals with. */
+    private final Map<ShardId, List<String>> allRecords = new ConcurrentHashMap<>();
 
     /**
      * Keys under a namespace: environments can share a Redis.
@@ -56,13 +61,17 @@ public final class Keyspace {
         return of(shard, "r:" + member.charAt(0));
     }
 
-    /** All record hashes of a shard, in the order of their digits. */
+    /** All record hashes of a shard, in the order of their digits; a list that does not change. */
     public List<String> allRecords(ShardId shard) {
+        return allRecords.computeIfAbsent(shard, this::spellRecords);
+    }
+
+    private List<String> spellRecords(ShardId shard) {
         List<String> keys = new ArrayList<>(ShardMap.RECORD_HASHES);
         for (int i = 0; i < ShardMap.RECORD_HASHES; i++) {
             keys.add(of(shard, "r:" + Character.forDigit(i, ShardMap.RECORD_HASHES)));
         }
-        return keys;
+        return List.copyOf(keys);
     }
 
     /** Tombstone of a job that ended. */
