@@ -150,9 +150,10 @@ final class Judge {
         atMost("largest lateness ms", limit + slackMs(), punctuality.all().max());
     }
 
-    /** Each killed node's buckets were drained by others in time. */
+    /** Each killed node's buckets were drained by others in time, and no job of any bucket waited longer, but for a further death. */
     void takeoverInTime() {
         double limit = arena.settings().takeover().toMillis() + slackMs();
+        atMost("longest wait from due time or death ms", limit, Takeover.longestWaitMs(verdict, arena.kills()));
         atMost("take-over ms", limit, takeoverMs() == null ? 0 : takeoverMs());
     }
 

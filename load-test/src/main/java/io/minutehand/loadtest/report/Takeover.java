@@ -23,7 +23,7 @@ public final class Takeover {
         Map<Bucket, Long> takenUs = new HashMap<>();
         for (List<Start> starts : List.of(verdict.firstStarts(), verdict.repeatedStarts())) {
             for (Start start : starts) {
-                Bucket bucket = new Bucket(start.topic(), start.shard(), start.dueUs() / MINUTE_US);
+                Bucket bucket = bucketOf(start);
                 if (start.startUs() > kill.atUs()
                         && !start.node().equals(kill.node())
                         && kill.held().contains(bucket)) {
@@ -35,5 +35,27 @@ public final class Takeover {
                 .max(Long::compare)
                 .map(us -> (us - kill.atUs()) / 1000.0)
                 .orElse(null);
+    }
+
+    /**
+     * Returns the longest that a job waited for its first start, milliseconds: from its due time, or from the last death of
+     * a node that held its bucket where that came later. So a job whose heir dies as well is not held against the second.
+     */
+    public static double longestWaitMs(Verdict verdict, List<Kill> kills) {
+        long longestUs = 0;
+        for (Start start : verdict.firstStarts()) {
+            long sinceUs = start.dueUs();
+            for (Kill kill : kills) {
+                if (kill.atUs() <= start.startUs() && kill.held().contains(bucketOf(start))) {
+                    sinceUs = Math.max(sinceUs, kill.atUs());
+                }
+            }
+            longestUs = Math.max(longestUs, start.startUs() - sinceUs);
+        }
+        return longestUs / 1000.0;
+    }
+
+    private static Bucket bucketOf(Start start) {
+        return new Bucket(start.topic(), start.shard(), start.dueUs() / MINUTE_US);
     }
 }

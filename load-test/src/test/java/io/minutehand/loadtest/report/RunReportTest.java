@@ -87,6 +87,21 @@ class RunReportTest {
     }
 
     @Test
+    void shouldReckonTheWaitOfAJobFromTheLastDeathOfAHolder() {
+        job("job:1", "node-1", due(1), 11 * SECOND_US);
+        job("job:2", "node-1", due(2), 3 * SECOND_US);
+        Verdict verdict = checker.verdict(0, 0);
+
+        assertThat(Takeover.longestWaitMs(verdict, List.of())).isEqualTo(11_000);
+        assertThat(Takeover.longestWaitMs(verdict, List.of(kill(0, 1), kill(5, 1))))
+                .as("shard 1 was node-2's, twice")
+                .isEqualTo(6_010);
+        assertThat(Takeover.longestWaitMs(verdict, List.of(kill(20, 1))))
+                .as("a death after it ran")
+                .isEqualTo(11_000);
+    }
+
+    @Test
     void shouldPassARunWithoutFindings() {
         steady(0, 3_000);
 
