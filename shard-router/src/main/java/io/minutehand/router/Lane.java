@@ -2,21 +2,26 @@ package io.minutehand.router;
 
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.store.CallPace;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The calls of one shard, in the order in which they came. One write is under way at a time: so jobs are stored in order, and those that come
- * meanwhile make the next batch. All but {@link #busy} belongs to the loop.
+ * meanwhile make the next batch. All but {@link #attended} belongs to the loop.
  */
 final class Lane {
     /** Orders under way at once: each is a call of its own, and connections are few. */
     private static final int ORDERS = 8;
+
+    /** What a job may wait so that others share its write, when very many flow. */
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final ShardId shard;
     private final ArrayDeque<WaitingJob> queue = new ArrayDeque<>();
@@ -27,19 +32,38 @@ final class Lane {
     private long added;
     private long answered;
     private boolean dirty;
+    private final CallPace pace;
+
     /** Whether a write is under way: then there is no need to wake the loop for a job more. */
     private volatile boolean busy;
 
-    Lane(ShardId shard) {
+    /** Whether the loop will look at it by itself when its pause is over. */
+    private volatile boolean pausing;
+
+    Lane(ShardId shard, long nowNs) {
         this.shard = shard;
+        this.pace = new CallPace(LONGEST_PAUSE_NS, nowNs);
     }
 
     ShardId shard() {
         return shard;
     }
 
-    boolean busy() {
-        return busy;
+    /** Whether the loop comes by without being woken. */
+    boolean attended() {
+        return busy || pausing;
+    }
+
+    /** How long it should wait for more jobs before it sends those that it has, ns; 0 or less = not at all. */
+    long pauseNs(long nowNs) {
+        return busy || queue.isEmpty() || queue.size() >= Limits.BATCH_JOBS ? 0 : pace.nextNs() - nowNs;
+    }
+
+    /** Begins or ends a pause; false when it was so before. */
+    boolean pausing(boolean now) {
+        boolean changed = pausing != now;
+        pausing = now;
+        return changed;
     }
 
     /** Marks it as one to look at; false when it was marked. */
@@ -71,7 +95,7 @@ final class Lane {
      *
      * @param spanNs how much the deadlines within it may differ: it is repeated until its last one, and the others wait for that
      */
-    List<WaitingJob> nextBatch(long spanNs) {
+    List<WaitingJob> nextBatch(long spanNs, long nowNs) {
         if (busy || queue.isEmpty()) {
             return List.of();
         }
@@ -95,6 +119,7 @@ final class Lane {
             batch.add(next);
             queue.remove();
         }
+        pace.sent(batch.size(), nowNs);
         underWay = batch;
         busy = true;
         return batch;

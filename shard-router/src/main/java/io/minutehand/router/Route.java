@@ -72,7 +72,7 @@ final class Route {
         settings = stored;
         if (lanes == null) {
             lanes = IntStream.range(0, stored.settings().shards())
-                    .mapToObj(shard -> new Lane(new ShardId(topic, shard)))
+                    .mapToObj(shard -> new Lane(new ShardId(topic, shard), System.nanoTime()))
                     .toList();
         }
     }

@@ -1,5 +1,6 @@
 package io.minutehand.router;
 
+import io.minutehand.core.store.CallPace;
 import io.minutehand.core.store.NewJob;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
@@ -27,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * Groups jobs by shard and sends them.
  *
  * <p>Callers add to one queue; the router's loop moves what is there to the lanes of its shards and sends from each lane that has no write under
- * way whatever it holds, up to a batch. So a lone job leaves at once, and the busier Redis is, the larger batches become, without any waiting
- * for company: jobs gather during the round trip of the batch before. One write a shard keeps the order of calls, which replacing jobs and a
+ * way whatever it holds, up to a batch. So a lone job leaves at once, and the busier Redis is, the larger batches become: jobs gather during the
+ * round trip of the batch before. When very many flow, a lane pauses between two writes, 2 ms at most ({@link CallPace}). One write a shard keeps the order of calls, which replacing jobs and a
  * cancel right after its schedule rely on; a second one under way bought nothing (shards run side by side as it is).
  *
  * <p>A job that is still in its lane at its deadline was never sent, and its answer is NOT_STORED. What is said of a job is decided on the loop,
@@ -52,6 +53,9 @@ final class ScheduleBatcher implements RouterLoop.Duty {
      */
     private static final int SPANS = 10;
 
+    /** With so few calls waiting or under way in all, no lane waits for more: whoever makes them may wait for their answers first. */
+    private static final int COMPANY = 4;
+
     private static final long WARNING_NS = TimeUnit.SECONDS.toNanos(1);
 
     /** A tombstone must outlive the last repeat of a call by this. */
@@ -65,6 +69,10 @@ final class ScheduleBatcher implements RouterLoop.Duty {
     private final Map<String, Route> routes = new ConcurrentHashMap<>();
     private final Queue<Arrival> arrivals = new ConcurrentLinkedQueue<>();
     private final ArrayDeque<Lane> dirty = new ArrayDeque<>();
+
+    /** Lanes that wait a little for more jobs. */
+    private final List<Lane> paused = new ArrayList<>();
+
     private long lookedNs = System.nanoTime();
     private long clocksNs = System.nanoTime();
     private long warnedNs = System.nanoTime() - WARNING_NS;
@@ -97,8 +105,8 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             }
         }
         arrivals.add(call);
-        // The end of a write under way wakes the loop anyhow.
-        if (lane == null || !lane.busy()) {
+        // The end of a write under way or of a pause wakes the loop anyhow.
+        if (lane == null || !lane.attended()) {
             loop.wake();
         }
     }
@@ -110,7 +118,12 @@ final class ScheduleBatcher implements RouterLoop.Duty {
 
     @Override
     public long sleepNs() {
-        return open > 0 || callbacks.pending() ? LOOK_NS : CLOCKS_NS;
+        long sleepNs = open > 0 || callbacks.pending() ? LOOK_NS : CLOCKS_NS;
+        long nowNs = System.nanoTime();
+        for (Lane lane : paused) {
+            sleepNs = Math.min(sleepNs, Math.max(1, lane.pauseNs(nowNs)));
+        }
+        return sleepNs;
     }
 
     @Override
@@ -132,6 +145,11 @@ final class ScheduleBatcher implements RouterLoop.Duty {
             routes.values().stream()
                     .filter(Route::known)
                     .forEach(route -> backend.lookAtClocks(route.settings(), nowNs + deadline.toNanos()));
+        }
+        for (Lane over : paused) {
+            if (over.pauseNs(System.nanoTime()) <= 0) {
+                mark(over);
+            }
         }
         Lane lane;
         while ((lane = dirty.poll()) != null) {
@@ -225,7 +243,16 @@ final class ScheduleBatcher implements RouterLoop.Duty {
     }
 
     private void send(Lane lane) {
-        List<WaitingJob> batch = lane.nextBatch(deadline.toNanos() / SPANS);
+        long nowNs = System.nanoTime();
+        boolean pausing = open > COMPANY && lane.pauseNs(nowNs) > 0;
+        if (lane.pausing(pausing)) {
+            if (pausing) {
+                paused.add(lane);
+            } else {
+                paused.remove(lane);
+            }
+        }
+        List<WaitingJob> batch = pausing ? List.of() : lane.nextBatch(deadline.toNanos() / SPANS, nowNs);
         if (!batch.isEmpty()) {
             List<NewJob> jobs = new ArrayList<>(batch.size());
             for (WaitingJob job : batch) {

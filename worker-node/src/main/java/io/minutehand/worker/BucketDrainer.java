@@ -64,8 +64,10 @@ final class BucketDrainer {
             return;
         }
         long atNs = first.dueMs == Shard.UNKNOWN_DUE ? nowNs : shard.clock.nanoTimeAt(first.dueMs);
-        if (atNs - nowNs > 0) {
-            shard.drainTimer.setAt(atNs);
+        long pacedNs = shard.behind ? nowNs : shard.pace.nextNs();
+        long popNs = pacedNs - atNs > 0 ? pacedNs : atNs;
+        if (popNs - nowNs > 0) {
+            shard.drainTimer.setAt(popNs);
             return;
         }
         int granted = engine.slots().reserve(shard, Limits.BATCH_JOBS);
@@ -147,6 +149,8 @@ final class BucketDrainer {
             case OK -> {
                 lease.answered(handout.next(), sentNs);
                 int count = handout.jobs().size();
+                shard.pace.sent(count, sentNs);
+                shard.behind = count == granted;
                 engine.slots().release(shard.topic(), granted - count);
                 if (count > 0) {
                     shard.lastActiveNs = System.nanoTime();

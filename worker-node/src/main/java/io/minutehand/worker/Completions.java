@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Completions {
     private static final Logger log = LoggerFactory.getLogger(Completions.class);
-    private static final long LINGER_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long LINGER_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final int FLUSH_JOBS = 64;
     private static final int FAILURE_LINES_A_SECOND = 100;
     private static final int REFUSED_LINES_A_SECOND = 20;

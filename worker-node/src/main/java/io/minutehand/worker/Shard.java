@@ -2,6 +2,7 @@ package io.minutehand.worker;
 
 import io.minutehand.core.bucket.BucketId;
 import io.minutehand.core.bucket.ShardId;
+import io.minutehand.core.store.CallPace;
 import io.minutehand.core.store.ServerClock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** What a node knows of a shard of a topic that it handles. Only the node's thread touches it. */
@@ -19,6 +21,9 @@ final class Shard {
 
     /** Due time of an empty bucket. */
     static final long NONE_DUE = -1;
+
+    /** What a job may wait so that others share its pop, when very many flow. */
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(4);
 
     /** A bucket that this node leases. */
     static final class Lease {
@@ -123,6 +128,12 @@ final class Shard {
 
     /** nanoTime since when every call was answered; Long.MAX_VALUE while one was not. */
     long reachableSinceNs = Long.MAX_VALUE;
+
+    /** Pops that find everything they are asked for; one that leaves due jobs is followed at once. */
+    final CallPace pace = new CallPace(LONGEST_PAUSE_NS, System.nanoTime());
+
+    /** Whether the last pop left jobs that were due. */
+    boolean behind;
 
     /** nanoTime of the last pop that found something, or of the beginning. */
     long lastActiveNs = System.nanoTime();
