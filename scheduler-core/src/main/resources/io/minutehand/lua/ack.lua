@@ -4,22 +4,23 @@
 -- KEYS:
 --   1 inflight  zset    receipts by deadline
 --   2 ledger    hash    counters
---   3-18 records hash   the 16 record hashes
---   19.. ends   string  tombstone of each job, in the order of the receipts; none with retentionMs 0
+--   3.. records hash    the record hashes of the jobs, each once
+--   then ends   string  tombstone of each job, in the order of the receipts; none with retentionMs 0
 -- ARGV:
 --   1 retentionMs ms that the tombstones stay, 0 = no tombstones
+--   2 beginnings the digits that the members in these record hashes begin with, in the order of KEYS
 --   then 2 a job, 1..500 jobs: receipt, digest (8 bytes)
 -- Returns: nowUs then per job OK (done now; a receipt named twice counts once) or STALE (not in flight under this receipt)
 -- Cost: O(jobs * log(inflight)).
 -- Replay: STALE for what the first call ended; nothing changes.
 -- @include clock
--- @include record
 -- @include receipt
-local inflight, ledger, records, ends = KEYS[1], KEYS[2], 3, 19
-local retentionMs = tonumber(ARGV[1])
+-- @include lists
+local inflight, ledger, records = KEYS[1], KEYS[2], 3
+local retentionMs, beginnings = tonumber(ARGV[1]), ARGV[2]
 
-local receipts = {}
-for i = 2, #ARGV, 2 do receipts[#receipts + 1] = ARGV[i] end
+local hashes, ends, receipts = hashesOf(beginnings, records), records + #beginnings, {}
+for i = 3, #ARGV, 2 do receipts[#receipts + 1] = ARGV[i] end
 local deadlines = redis.call('ZMSCORE', inflight, unpack(receipts))
 local reply, fields, gone, done = { (clock()) }, {}, {}, {}
 for i, receipt in ipairs(receipts) do
@@ -31,7 +32,7 @@ for i, receipt in ipairs(receipts) do
       done[receipt] = i
       gone[#gone + 1] = receipt
       local member = memberOf(receipt)
-      local hash = KEYS[records + digit(member)]
+      local hash = hashes[string.byte(member)]
       fields[hash] = fields[hash] or {}
       table.insert(fields[hash], member)
     end
@@ -43,7 +44,7 @@ redis.call('ZREM', inflight, unpack(gone))
 for hash, members in pairs(fields) do redis.call('HDEL', hash, unpack(members)) end
 if retentionMs > 0 then
   for _, i in pairs(done) do
-    redis.call('SET', KEYS[ends + i - 1], 'D' .. ARGV[2 * i + 1], 'PX', ARGV[1])
+    redis.call('SET', KEYS[ends + i - 1], 'D' .. ARGV[2 * i + 2], 'PX', ARGV[1])
   end
 end
 redis.call('HINCRBY', ledger, 'done', #gone)

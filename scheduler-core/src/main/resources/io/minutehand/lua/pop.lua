@@ -77,7 +77,7 @@ if #putOff > 0 then
   reply[4] = #putOff / 2
   if reply[3] < 0 or reply[3] > now + PUT_OFF_MS then reply[3] = now + PUT_OFF_MS end
 end
-local emptied = #gone > 0 and #gone == redis.call('ZCARD', bucket)
+local emptied = #gone > 0 and #putOff == 0 and not following[2]
 
 write(handout, inflight, pops, records, now + visibilityMs, keepMs)
 if #putOff > 0 then redis.call('ZADD', bucket, unpack(putOff)) end

@@ -6,8 +6,8 @@
 --   2 ledger    hash    counters and settings epoch of the shard
 --   3 dead      zset    dead letters
 --   4 wakeChannel channel hint to the bucket's owner
---   5-20 records hash   the 16 record hashes of the shard
---   21.. ends   string  tombstone of each item, in the order of the items
+--   5.. records hash    the record hashes of the items, each once
+--   then ends   string  tombstone of each item, in the order of the items
 --   then buckets zset   every bucket that an item names
 -- ARGV:
 --   1 epoch     settings epoch that the caller knows
@@ -15,6 +15,7 @@
 --   3 count     items, 1..500
 --   4 durable   1 = the caller waits for replicas next: write in any case, since it will wait for no more than its connection's last write
 --   5 earlier   1 = this shard is an earlier home of the items: what is not here is not stored here
+--   6 beginnings the digits that the members in these record hashes begin with, in the order of KEYS
 --   then 9 an item: member, due (epoch ms), minute, bucket (its place in KEYS), digest (8 bytes), mode (K keep, R replace),
 --     from (place in KEYS of the bucket that a replaced job waits in, 0 = none known), fromMinute (0 = none known), body (bytes)
 -- Returns:
@@ -32,21 +33,20 @@
 -- @include lists
 local index, ledger, dead, wakeChannel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local epoch, horizonMs, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local durable, earlier = ARGV[4] == '1', ARGV[5] == '1'
-local records, ends, items = 5, 21, 6
+local durable, earlier, records, beginnings, items = ARGV[4] == '1', ARGV[5] == '1', 5, ARGV[6], 7
 
 local nowUs, now = clock()
+local hashes, ends = hashesOf(beginnings, records), records + #beginnings
 if redis.call('HGET', ledger, 'epoch') ~= epoch then return { 'STALE_SETTINGS', nowUs } end
 for at = items, #ARGV, 9 do
   if tonumber(ARGV[at + 2]) * 60000 > math.max(tonumber(ARGV[at + 1]), now) then return { 'CLOCK_AHEAD', nowUs } end
 end
 
 local reply = { 'OK', nowUs }
-local twins, fields, scores, earliest, minutes = {}, {}, {}, {}, {}
-local removed, undead, unended, created = {}, {}, {}, 0
+local twins, fields, scores, earliest, minutes, removed, undead, unended, created = {}, {}, {}, {}, {}, {}, {}, {}, 0
 
-local function store(at, member, digestNow, bucketKey)
-  local due, minute, hash = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), KEYS[records + digit(member)]
+local function store(at, hash, member, digestNow, bucketKey)
+  local due, minute = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
   local record = header('P', 1, 0, minute, due, now, digestNow, 0) .. ARGV[at + 8]
   twins[member] = { digestNow, 'EXISTS', 'P' }
   fields[hash] = append(fields[hash] or {}, member, record)
@@ -58,8 +58,8 @@ end
 for i = 1, count do
   local at = items + (i - 1) * 9
   local member, digestNow, replace = ARGV[at], ARGV[at + 4], ARGV[at + 5] == 'R'
-  local bucketKey, from = KEYS[tonumber(ARGV[at + 3])], KEYS[tonumber(ARGV[at + 6])]
-  local record = redis.call('HGET', KEYS[records + digit(member)], member)
+  local bucketKey, from, hash = KEYS[tonumber(ARGV[at + 3])], KEYS[tonumber(ARGV[at + 6])], hashes[string.byte(member)]
+  local record = redis.call('HGET', hash, member)
   local ended = not record and redis.call('GET', KEYS[ends + i - 1])
   local state = record and stateOf(record) or ended and string.sub(ended, 1, 1) or '-'
   local digestThen = record and digestOf(record) or ended and string.sub(ended, 2)
@@ -90,7 +90,7 @@ for i = 1, count do
       created = created + 1
       if ended then unended[#unended + 1] = KEYS[ends + i - 1] end
     end
-    store(at, member, digestNow, bucketKey)
+    store(at, hash, member, digestNow, bucketKey)
   end
   append(reply, status, detail)
   twins[member] = twins[member] or { digestNow, status, detail }

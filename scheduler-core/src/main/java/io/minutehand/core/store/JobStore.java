@@ -76,8 +76,10 @@ public final class JobStore {
                 .key(keys.index(shard))
                 .key(keys.ledger(shard))
                 .key(keys.dead(shard))
-                .key(keys.wake(shard))
-                .keys(keys.allRecords(shard));
+                .key(keys.wake(shard));
+        List<String> members =
+                jobs.stream().map(job -> ShardMap.memberOf(job.id())).toList();
+        String beginnings = recordKeys(call, shard, members);
         jobs.forEach(job -> call.key(keys.end(shard, job.id())));
         Map<Long, Integer> bucketAt = new LinkedHashMap<>();
         long passedMs = clock(shard).passedMs();
@@ -85,11 +87,13 @@ public final class JobStore {
                 .arg(WAKE_HORIZON_MS)
                 .arg(jobs.size())
                 .arg(durable ? 1 : 0)
-                .arg(earlier ? 1 : 0);
-        for (NewJob job : jobs) {
+                .arg(earlier ? 1 : 0)
+                .arg(beginnings);
+        for (int i = 0; i < jobs.size(); i++) {
+            NewJob job = jobs.get(i);
             long minute = Minutes.label(job.dueMs(), passedMs);
             long from = job.fromMinute();
-            call.arg(ShardMap.memberOf(job.id()))
+            call.arg(members.get(i))
                     .arg(job.dueMs())
                     .arg(minute)
                     .arg(bucketKey(call, bucketAt, shard, minute))
@@ -100,6 +104,27 @@ public final class JobStore {
                     .arg(job.body());
         }
         return call;
+    }
+
+    /**
+     * Declares the record hashes of some members, each once: few calls need all sixteen, and a key costs client and server something.
+     *
+     * @return the digits that these members begin with, in the order of the keys
+     */
+    private String recordKeys(Call call, ShardId shard, List<String> members) {
+        List<String> all = keys.allRecords(shard);
+        int named = 0;
+        for (String member : members) {
+            named |= 1 << Character.digit(member.charAt(0), ShardMap.RECORD_HASHES);
+        }
+        StringBuilder beginnings = new StringBuilder(ShardMap.RECORD_HASHES);
+        for (int digit = 0; digit < ShardMap.RECORD_HASHES; digit++) {
+            if ((named & 1 << digit) != 0) {
+                call.key(all.get(digit));
+                beginnings.append(Character.forDigit(digit, ShardMap.RECORD_HASHES));
+            }
+        }
+        return beginnings.toString();
     }
 
     /** The place among KEYS (from 1) of a bucket, which is declared when it is new. */
@@ -202,11 +227,10 @@ public final class JobStore {
      * @return per job whether its receipt was good
      */
     public CompletableFuture<List<Boolean>> ack(ShardId shard, List<HandedJob> jobs, Duration retention) {
-        Call call = new Call(Script.ACK)
-                .key(keys.inflight(shard))
-                .key(keys.ledger(shard))
-                .keys(keys.allRecords(shard));
-        call.arg(retention.toMillis());
+        Call call = new Call(Script.ACK).key(keys.inflight(shard)).key(keys.ledger(shard));
+        String beginnings = recordKeys(
+                call, shard, jobs.stream().map(job -> job.receipt().member()).toList());
+        call.arg(retention.toMillis()).arg(beginnings);
         for (HandedJob job : jobs) {
             if (!retention.isZero()) {
                 call.key(keys.end(shard, job.job().id()));

@@ -32,7 +32,7 @@ class PlantedBugsIT {
                 "schedule", "redis.call('ZADD', index, minutes[bucketKey], minutes[bucketKey])", ""),
         RETRIED_BUCKET_NOT_IN_THE_INDEX("retry", "redis.call('ZADD', index, ARGV[3], ARGV[3])", ""),
         EMPTIED_BUCKET_STAYS_IN_THE_INDEX("pop", "if emptied then redis.call('ZREM', index, minute) end", ""),
-        INDEX_LOSES_A_BUCKET_THAT_IS_NOT_EMPTY("pop", "#gone == redis.call('ZCARD', bucket)", "#gone > 0"),
+        INDEX_LOSES_A_BUCKET_THAT_IS_NOT_EMPTY("pop", "#putOff == 0 and not following[2]", "true"),
         PENDING_NOT_COUNTED_DOWN_IN_POP("pop", "redis.call('HINCRBY', ledger, 'pending', strays - #gone)", ""),
         POP_WITHOUT_STATE_CHECK("pop", "elseif not waitsIn(record, place) then", "elseif false then"),
         STRAY_ENTRY_COUNTED_AS_PENDING(

@@ -217,7 +217,10 @@ final class ScriptContract {
     private void checkThen(String table, String line, int next, String rest) {
         Matcher step = Pattern.compile("--   then (\\d+) .*").matcher(line);
         if (table.equals("KEYS") && !step.matches()) {
-            require(rest.contains("KEYS[tonumber(ARGV["), "the keys of \"" + line.substring(5) + "\" are not used");
+            String name = line.split(" +")[2];
+            require(
+                    rest.contains("KEYS[tonumber(ARGV[") || rest.contains("KEYS[" + name + " + "),
+                    "the keys of \"" + line.substring(5) + "\" are not used");
             return;
         }
         boolean pairs = line.contains(" pairs");

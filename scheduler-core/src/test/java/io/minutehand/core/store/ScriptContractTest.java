@@ -75,7 +75,7 @@ class ScriptContractTest {
                 "cancel  | 3 retentionMs        | 4 retentionMs        | has index 4, expected 3",
                 "cancel  | if retentionMs > 0   | if true              | ARGV retentionMs is bound but not used",
                 "retry   | ARGV[6]              | ARGV[7]              | ARGV[7] is used but not in the header",
-                "ack     | #ARGV, 2             | #ARGV, 3             | no loop over ARGV from 2",
+                "ack     | #ARGV, 2             | #ARGV, 3             | no loop over ARGV from 3",
                 "ack     | lua flags=allow-oom  | lua                  | flag allow-oom",
                 "find    | no-writes,           | \"\"                 | flag no-writes",
                 "cancel  | 'HDEL', hash         | 'HDEL', 'x:' .. hash | a key that is made in Lua",
