@@ -38,34 +38,23 @@ local durable, earlier, records, beginnings, items = ARGV[4] == '1', ARGV[5] == 
 local nowUs, now = clock()
 local hashes, ends = hashesOf(beginnings, records), records + #beginnings
 if redis.call('HGET', ledger, 'epoch') ~= epoch then return { 'STALE_SETTINGS', nowUs } end
+
+local reply, tombstones = { 'OK', nowUs }, redis.call('MGET', unpack(KEYS, ends, ends + count - 1))
+local firsts, fields, scores, earliest, minutes, removed, undead, unended, created = {}, {}, {}, {}, {}, {}, {}, {}, 0
+
 for at = items, #ARGV, 9 do
-  if tonumber(ARGV[at + 2]) * 60000 > math.max(tonumber(ARGV[at + 1]), now) then return { 'CLOCK_AHEAD', nowUs } end
-end
-
-local reply = { 'OK', nowUs }
-local twins, fields, scores, earliest, minutes, removed, undead, unended, created = {}, {}, {}, {}, {}, {}, {}, {}, 0
-
-local function store(at, hash, member, digestNow, bucketKey)
-  local due, minute = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-  local record = header('P', 1, 0, minute, due, now, digestNow, 0) .. ARGV[at + 8]
-  twins[member] = { digestNow, 'EXISTS', 'P' }
-  fields[hash] = append(fields[hash] or {}, member, record)
-  scores[bucketKey] = append(scores[bucketKey] or {}, digits(due), member)
-  earliest[bucketKey] = math.min(earliest[bucketKey] or due, due)
-  minutes[bucketKey] = ARGV[at + 2]
-end
-
-for i = 1, count do
-  local at = items + (i - 1) * 9
-  local member, digestNow, replace = ARGV[at], ARGV[at + 4], ARGV[at + 5] == 'R'
+  local i, member, due, minute = (at - items) / 9 + 1, ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2]
+  local digestNow, replace = ARGV[at + 4], ARGV[at + 5] == 'R'
   local bucketKey, from, hash = KEYS[tonumber(ARGV[at + 3])], KEYS[tonumber(ARGV[at + 6])], hashes[string.byte(member)]
-  local record = redis.call('HGET', hash, member)
-  local ended = not record and redis.call('GET', KEYS[ends + i - 1])
+  if minute * 60000 > math.max(due, now) then return { 'CLOCK_AHEAD', nowUs } end
+  local record, ended = redis.call('HGET', hash, member), tombstones[i]
   local state = record and stateOf(record) or ended and string.sub(ended, 1, 1) or '-'
   local digestThen = record and digestOf(record) or ended and string.sub(ended, 2)
-  local twin, status, detail = twins[member], nil, state
-  if twin then
-    status, detail = twin[2] == 'EXISTS' and twin[1] ~= digestNow and 'CONFLICT' or twin[2], twin[3]
+  local first, status, detail = firsts[member], nil, state
+  if first then
+    status, detail = reply[2 * first + 1], reply[2 * first + 2]
+    if status == 'CREATED' or status == 'REPLACED' then status, detail = 'EXISTS', 'P' end
+    if status == 'EXISTS' and ARGV[items + (first - 1) * 9 + 4] ~= digestNow then status = 'CONFLICT' end
   elseif record and not readable(record) then
     status, detail = 'NEWER', '-'
   elseif digestThen == digestNow then
@@ -90,10 +79,12 @@ for i = 1, count do
       created = created + 1
       if ended then unended[#unended + 1] = KEYS[ends + i - 1] end
     end
-    store(at, hash, member, digestNow, bucketKey)
+    fields[hash] = append(fields[hash] or {}, member, header('P', 1, 0, tonumber(minute), due, now, digestNow, 0) .. ARGV[at + 8])
+    scores[bucketKey] = append(scores[bucketKey] or {}, ARGV[at + 1], member)
+    earliest[bucketKey], minutes[bucketKey] = math.min(earliest[bucketKey] or due, due), minute
   end
-  append(reply, status, detail)
-  twins[member] = twins[member] or { digestNow, status, detail }
+  reply[2 * i + 1], reply[2 * i + 2] = status, detail
+  firsts[member] = first or i
 end
 
 local wakes, emptied, sizes = {}, {}, {}

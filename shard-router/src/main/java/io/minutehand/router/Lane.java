@@ -21,7 +21,7 @@ final class Lane {
     private static final int ORDERS = 8;
 
     /** What a job may wait so that others share its write, when very many flow. */
-    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(4);
 
     private final ShardId shard;
     private final ArrayDeque<WaitingJob> queue = new ArrayDeque<>();

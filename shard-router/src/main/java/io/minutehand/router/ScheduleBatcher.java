@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Callers add to one queue; the router's loop moves what is there to the lanes of its shards and sends from each lane that has no write under
  * way whatever it holds, up to a batch. So a lone job leaves at once, and the busier Redis is, the larger batches become: jobs gather during the
- * round trip of the batch before. When very many flow, a lane pauses between two writes, 2 ms at most ({@link CallPace}). One write a shard keeps the order of calls, which replacing jobs and a
+ * round trip of the batch before. When very many flow, a lane pauses between two writes, 5 ms at most ({@link CallPace}). One write a shard keeps the order of calls, which replacing jobs and a
  * cancel right after its schedule rely on; a second one under way bought nothing (shards run side by side as it is).
  *
  * <p>A job that is still in its lane at its deadline was never sent, and its answer is NOT_STORED. What is said of a job is decided on the loop,

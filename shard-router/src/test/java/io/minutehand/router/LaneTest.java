@@ -64,12 +64,12 @@ class LaneTest {
     }
 
     @Test
-    void shouldWaitTwoMillisecondsAtMostWhenManyFlow() {
+    void shouldWaitFiveMillisecondsAtMostWhenManyFlow() {
         flow(5, MS, 200);
         add(1);
 
-        assertThat(lane.pauseNs(nowNs)).isEqualTo(2 * MS);
-        assertThat(lane.pauseNs(nowNs + 2 * MS)).isZero();
+        assertThat(lane.pauseNs(nowNs)).isBetween(4 * MS, 5 * MS);
+        assertThat(lane.pauseNs(nowNs + 5 * MS)).isLessThanOrEqualTo(0);
     }
 
     @Test

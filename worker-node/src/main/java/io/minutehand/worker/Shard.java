@@ -23,7 +23,7 @@ final class Shard {
     static final long NONE_DUE = -1;
 
     /** What a job may wait so that others share its pop, when very many flow. */
-    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(4);
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(6);
 
     /** A bucket that this node leases. */
     static final class Lease {

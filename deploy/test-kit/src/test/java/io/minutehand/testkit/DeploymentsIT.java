@@ -34,7 +34,7 @@ class DeploymentsIT {
             + " +eval +evalsha +script|load +time +spublish +ssubscribe +sunsubscribe +ping +info +select +client|setname"
             + " +zadd +zrem +zcard +zscore +zmscore +zrange +zrangebyscore +zscan"
             + " +hset +hget +hmget +hdel +hgetall +hscan +hkeys +hexists +hincrby"
-            + " +get +set +del +exists +pexpire +pttl +publish +unsubscribe +subscribe +wait";
+            + " +get +mget +set +del +exists +pexpire +pttl +publish +unsubscribe +subscribe +wait";
 
     @Test
     void shouldRunJobsOnACluster() {

@@ -6,22 +6,26 @@ import java.util.concurrent.TimeUnit;
  * How long the next call on a shard waits for company. Most of what a call costs does not depend on how many jobs it carries, so when jobs flow
  * fast a short pause between calls lets several share one; when they flow slowly, nothing waits. Not thread-safe.
  *
- * <p>The pause grows with the square of the rate, 1.5 ms at a job a millisecond: below some hundred jobs a second it is shorter than the time
- * between two jobs and delays none.
+ * <p>The pause grows with the square of the rate, 3 ms at a job a millisecond: below some hundred jobs a second it is shorter than the time
+ * between two jobs and delays none. Longer pauses end on whole milliseconds of {@code nanoTime}, so that the shards of a process call together
+ * and Redis wakes up once for several calls.
  */
 public final class CallPace {
     /** Over which time the rate is taken, ns; an exponentially weighted mean. */
     private static final double MEMORY_NS = 50e6;
 
-    private static final double MS_NS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final double PAUSE_NS = 1.5 * MS_NS;
+    private static final long MS_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final double PAUSE_NS = 3 * MS_NS;
+
+    /** From which pause on the end is put off to a whole millisecond. */
+    private static final long ALIGNED_NS = TimeUnit.MICROSECONDS.toNanos(250);
 
     private final long longestNs;
     private double jobsPerMs;
     private long lastNs;
 
     /**
-     * @param longestNs the longest pause, ns
+     * @param longestNs the longest pause before it is aligned, ns
      * @param nowNs {@code nanoTime} of the beginning
      */
     public CallPace(long longestNs, long nowNs) {
@@ -37,8 +41,10 @@ public final class CallPace {
         lastNs = nowNs;
     }
 
-    /** {@code nanoTime} before which the next call should not be sent for the sake of a few jobs. */
+    /** {@code nanoTime} before which the next call should not be sent for the sake of a few jobs; up to 1 ms after the longest pause. */
     public long nextNs() {
-        return lastNs + (long) Math.min(longestNs, PAUSE_NS * jobsPerMs * jobsPerMs);
+        long pauseNs = (long) Math.min(longestNs, PAUSE_NS * jobsPerMs * jobsPerMs);
+        long nextNs = lastNs + pauseNs;
+        return pauseNs < ALIGNED_NS ? nextNs : nextNs + Math.floorMod(-nextNs, MS_NS);
     }
 }

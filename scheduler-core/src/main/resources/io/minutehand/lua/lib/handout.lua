@@ -24,29 +24,28 @@ end
 
 -- A set of jobs that one call hands to a node: collected first, written in one go after the last check.
 local function newHandout(node, seq)
-  return { node = node, seq = seq, receipts = {}, fields = {}, bytes = 0, count = 0 }
+  return { tail = ':' .. node .. '.' .. digits(seq) .. ':', seq = seq, receipts = {}, fields = {}, bytes = 0, count = 0 }
 end
 
 local function add(handout, member, record)
   local delivery = math.min(deliveryOf(record) + 1, 65535)
-  local after = delivered(record, delivery)
-  local fields = handout.fields[digit(member)]
-  if not fields then
-    fields = {}
-    handout.fields[digit(member)] = fields
+  local after, index, count = delivered(record, delivery), digit(member), handout.count + 1
+  local fields = handout.fields[index]
+  if fields then
+    fields[#fields + 1] = member
+    fields[#fields + 1] = after
+  else
+    handout.fields[index] = { member, after }
   end
-  fields[#fields + 1] = member
-  fields[#fields + 1] = after
-  handout.receipts[#handout.receipts + 1] = receiptFor(delivery, handout.node, handout.seq, member)
-  handout.bytes = handout.bytes + #record
-  handout.count = handout.count + 1
+  handout.receipts[count] = delivery .. handout.tail .. member
+  handout.bytes, handout.count = handout.bytes + #record, count
   return after
 end
 
 local function write(handout, inflightKey, popKey, firstRecordKey, deadline, keepMs)
-  local scored = {}
+  local scored, score = {}, digits(deadline)
   for i = 1, handout.count do
-    scored[2 * i - 1] = digits(deadline)
+    scored[2 * i - 1] = score
     scored[2 * i] = handout.receipts[i]
   end
   if handout.count > 0 then redis.call('ZADD', inflightKey, unpack(scored)) end

@@ -1,8 +1,4 @@
 -- A receipt: <delivery>:<node>.<popSeq>:<member>. The member is the rest and may hold ':' and '.'.
-local function receiptFor(delivery, node, seq, member)
-  return delivery .. ':' .. node .. '.' .. seq .. ':' .. member
-end
-
 local function memberOf(receipt)
   return string.match(receipt, '^%d+:[^:]+:(.+)$')
 end

@@ -36,6 +36,7 @@ final class ScriptContract {
             "HKEYS",
             "HSCAN",
             "GET",
+            "MGET",
             "EXISTS",
             "PTTL",
             "ZSCORE",
@@ -262,7 +263,7 @@ final class ScriptContract {
             if (!command.equals("TIME") && call.size() > 1) {
                 String key = call.get(1);
                 require(
-                        key.matches("\\w+|KEYS\\[.*]|unpack\\(\\w+\\)") && !key.contains(".."),
+                        key.matches("\\w+|KEYS\\[.*]|unpack\\((?:\\w+|KEYS, [^()]+)\\)") && !key.contains(".."),
                         command + " has a key that is made in Lua: " + key);
                 require(
                         !Pattern.compile("\\b" + Pattern.quote(key) + " = [^=\\n]*\\.\\.")
