@@ -1,5 +1,6 @@
 package io.minutehand.loadtest.demo;
 
+import io.minutehand.loadtest.fleet.Harness;
 import io.minutehand.loadtest.fleet.LogFile;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.fleet.WorkerLine;
@@ -7,11 +8,6 @@ import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.worker.NodeStats;
 import io.minutehand.worker.WorkerNode;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -64,37 +60,21 @@ public final class DemoWorkerCommand implements Callable<Integer> {
             try (WorkerNode node = builder.start()) {
                 // Also for whoever ends this process by hand: SIGTERM is a stop in good order.
                 Runtime.getRuntime().addShutdownHook(new Thread(node::close, "stop"));
-                Thread parent = new Thread(DemoWorkerCommand::watchParent, "input");
-                parent.setDaemon(true);
-                parent.start();
+                Harness.listen(() -> stopping = true);
                 report(node);
             }
         }
         return 0;
     }
 
-    private static volatile boolean stopping;
+    private volatile boolean stopping;
 
-    private static void report(WorkerNode node) throws InterruptedException {
-        PrintStream out = System.out;
+    private void report(WorkerNode node) throws InterruptedException {
         while (!stopping) {
             NodeStats stats = node.stats();
-            out.println(WorkerLine.status(
-                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight(), Map.of())));
-            out.flush();
+            Harness.tell(
+                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight(), Map.of()));
             Thread.sleep(STATUS_MS);
         }
-    }
-
-    private static void watchParent() {
-        try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            if ("stop".equals(input.readLine())) {
-                stopping = true;
-                return;
-            }
-        } catch (IOException e) {
-            // As good as closed.
-        }
-        Runtime.getRuntime().halt(1);
     }
 }

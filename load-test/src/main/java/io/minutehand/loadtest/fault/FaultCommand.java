@@ -1,6 +1,7 @@
 package io.minutehand.loadtest.fault;
 
 import io.minutehand.loadtest.fleet.LogFile;
+import io.minutehand.loadtest.report.OutputFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -99,6 +100,8 @@ public final class FaultCommand implements Callable<Integer> {
             return ExitCode.OK;
         }
         List<FaultRow> rows = chosen();
+        OutputFiles.requireWritable(spec, json, report);
+        OutputFiles.requireDirectories(spec, results);
         Path log = Files.createTempFile("minutehand-fault-", ".log");
         LogFile.use(log);
         int status = ExitCode.OK;

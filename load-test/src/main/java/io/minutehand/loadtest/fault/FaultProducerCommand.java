@@ -1,6 +1,7 @@
 package io.minutehand.loadtest.fault;
 
 import io.minutehand.core.job.JobSpec;
+import io.minutehand.loadtest.fleet.Harness;
 import io.minutehand.loadtest.fleet.LogFile;
 import io.minutehand.loadtest.fleet.WorkerLine;
 import io.minutehand.router.JobRouter;
@@ -87,8 +88,7 @@ public final class FaultProducerCommand implements Callable<Integer> {
                             .id(id(name, line, i))
                             .at(Instant.EPOCH.plus(dueUs, ChronoUnit.MICROS)));
                 }
-                System.out.println(WorkerLine.status(new WorkerLine.Status(name, batch, 0, Map.of())));
-                System.out.flush();
+                Harness.tell(new WorkerLine.Status(name, batch, 0, Map.of()));
                 topic.scheduleAll(specs).join();
             }
         }

@@ -81,12 +81,12 @@ record FaultReport(
                 "row %s %s: of %d jobs lost %d, run twice %d, early %d; lateness p99 %.0f ms, max %.0f ms; take-over %s; seed %d",
                 row,
                 passed() ? "PASSED" : "FAILED",
-                run.jobs(),
-                run.lost(),
-                run.duplicates(),
-                run.early(),
-                run.latenessMs().p99(),
-                run.latenessMs().max(),
+                run.figures().jobs(),
+                run.figures().lost(),
+                run.figures().duplicates(),
+                run.figures().early(),
+                run.figures().latenessMs().p99(),
+                run.figures().latenessMs().max(),
                 takeoverMs == null ? "-" : Math.round(takeoverMs) + " ms",
                 seed);
     }

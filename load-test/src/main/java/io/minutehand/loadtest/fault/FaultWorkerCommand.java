@@ -2,6 +2,7 @@ package io.minutehand.loadtest.fault;
 
 import io.minutehand.core.store.StoreException;
 import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.loadtest.fleet.Harness;
 import io.minutehand.loadtest.fleet.LogFile;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.fleet.WorkerLine;
@@ -9,11 +10,6 @@ import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.worker.NodeStats;
 import io.minutehand.worker.WorkerNode;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Locale;
@@ -70,9 +66,7 @@ public final class FaultWorkerCommand implements Callable<Integer> {
             handlers.register(builder);
             WorkerNode node = start(builder);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> end(node), "stop"));
-            Thread parent = new Thread(FaultWorkerCommand::watchParent, "input");
-            parent.setDaemon(true);
-            parent.start();
+            Harness.listen(() -> Runtime.getRuntime().exit(0));
             report(node, handlers);
         }
         return 0;
@@ -118,7 +112,6 @@ public final class FaultWorkerCommand implements Callable<Integer> {
     }
 
     private static void report(WorkerNode node, FaultHandlers handlers) throws InterruptedException {
-        PrintStream out = System.out;
         while (true) {
             // What is held is read first: a job that is held and not in flight any more does not exist.
             long held = handlers.held();
@@ -130,9 +123,8 @@ public final class FaultWorkerCommand implements Callable<Integer> {
             counts.put("stuck", (long) stats.stuck());
             counts.put("handlers", (long) stats.running());
             counts.put("barrier", held);
-            out.println(WorkerLine.status(
-                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight(), counts)));
-            out.flush();
+            Harness.tell(
+                    new WorkerLine.Status(stats.nodeId(), stats.heldBuckets().size(), stats.inFlight(), counts));
             Thread.sleep(STATUS_MS);
         }
     }
@@ -140,16 +132,5 @@ public final class FaultWorkerCommand implements Callable<Integer> {
     /** The name of a counter in a worker's status line. */
     static String name(Counter counter) {
         return counter.name().toLowerCase(Locale.ROOT);
-    }
-
-    private static void watchParent() {
-        try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            if ("stop".equals(input.readLine())) {
-                Runtime.getRuntime().exit(0);
-            }
-        } catch (IOException e) {
-            // As good as closed.
-        }
-        Runtime.getRuntime().halt(1);
     }
 }

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +48,12 @@ public final class RedisProbe implements AutoCloseable {
 
     /** Returns the CPU time that the server has used since it started, user and system, microseconds. */
     public double cpuUs() {
-        Map<String, String> cpu = redis.info("cpu");
+        return cpuUs(redis);
+    }
+
+    /** Returns the CPU time that a server has used since it started, user and system, microseconds. */
+    public static double cpuUs(RedisCommands server) {
+        Map<String, String> cpu = server.info("cpu");
         return 1e6
                 * (Double.parseDouble(cpu.getOrDefault("used_cpu_user", "0"))
                         + Double.parseDouble(cpu.getOrDefault("used_cpu_sys", "0")));
@@ -117,6 +123,39 @@ public final class RedisProbe implements AutoCloseable {
         shards.forEach(shard -> cards.add(new Object[] {"ZCARD", keys.inflight(shard)}));
         buckets().forEach(bucket -> cards.add(new Object[] {"ZCARD", keys.bucket(bucket)}));
         return sum(cards);
+    }
+
+    /**
+     * Jobs that wait for a minute.
+     *
+     * @param jobs of all shards
+     * @param largest of the shard that has most: what one key holds
+     */
+    public record Waiting(long minute, long jobs, long largest) {}
+
+    /** Returns how many jobs wait, by minute, the first minute first. */
+    public List<Waiting> waiting() {
+        List<BucketId> buckets = buckets();
+        List<Long> sizes = numbers(buckets.stream()
+                .map(bucket -> new Object[] {"ZCARD", keys.bucket(bucket)})
+                .toList());
+        Map<Long, Waiting> minutes = new TreeMap<>();
+        for (int i = 0; i < sizes.size(); i++) {
+            long size = sizes.get(i);
+            minutes.merge(
+                    buckets.get(i).minute(),
+                    new Waiting(buckets.get(i).minute(), size, size),
+                    (one, other) -> new Waiting(
+                            one.minute(), one.jobs() + other.jobs(), Math.max(one.largest(), other.largest())));
+        }
+        return List.copyOf(minutes.values());
+    }
+
+    /** Returns how many jobs are dead letters. */
+    public long dead() {
+        return sum(shards.stream()
+                .map(shard -> new Object[] {"ZCARD", keys.dead(shard)})
+                .toList());
     }
 
     /** Returns whether a job is among the dead letters. */

@@ -1,16 +1,22 @@
 package io.minutehand.loadtest.lab;
 
 import io.minutehand.loadtest.lab.LabReport.Row;
+import io.minutehand.loadtest.lab.SystemReport.BucketRow;
+import io.minutehand.loadtest.lab.SystemReport.Buckets;
+import io.minutehand.loadtest.lab.SystemReport.WaitingRow;
 import io.minutehand.loadtest.report.Figures;
 import io.minutehand.loadtest.report.html.HtmlReport;
+import io.minutehand.loadtest.report.html.HtmlReport.Chart;
 import io.minutehand.loadtest.report.html.HtmlReport.Fact;
 import io.minutehand.loadtest.report.html.HtmlReport.Figure;
+import io.minutehand.loadtest.report.html.HtmlReport.Line;
 import io.minutehand.loadtest.report.html.HtmlReport.Measured;
 import io.minutehand.loadtest.report.html.HtmlReport.Percentile;
 import io.minutehand.loadtest.report.html.HtmlReport.Second;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +29,8 @@ final class LabPage {
         List<Fact> facts = new ArrayList<>();
         report.machine().forEach((name, value) -> facts.add(new Fact(name, value)));
         SystemReport any = report.runs().get(0);
-        facts.add(new Fact("Redis", any.redisVersion() + " (" + any.redisSource() + ")"));
+        facts.add(new Fact(
+                "Redis", any.figures().redisVersion() + " (" + any.figures().redisSource() + ")"));
         report.settings().forEach((name, value) -> facts.add(new Fact(name, value)));
         List<String> systems = List.copyOf(report.medians().keySet());
         List<Figure> figures = new ArrayList<>();
@@ -35,14 +42,18 @@ final class LabPage {
         figures.add(figure(report, systems, "stored a second", Row::scheduledPerSec, LabPage::count));
         figures.add(figure(report, systems, "started a second", Row::dispatchedPerSec, LabPage::count));
         figures.add(figure(report, systems, "Redis CPU a job, us", Row::redisCpuUsPerJob, Figures::one));
-        figures.add(sums(report, systems, "lost", SystemReport::lost));
-        figures.add(sums(report, systems, "started twice", SystemReport::duplicates));
-        figures.add(sums(report, systems, "early", SystemReport::early));
+        figures.add(sums(report, systems, "lost", run -> run.figures().lost()));
+        figures.add(sums(report, systems, "started twice", run -> run.figures().duplicates()));
+        figures.add(sums(report, systems, "early", run -> run.figures().early()));
         return new HtmlReport(
                 "minutehand bench " + report.scenario(),
                 facts,
                 figures,
-                systems.stream().map(system -> measured(report, system)).toList());
+                systems.stream().map(system -> measured(report, system)).toList(),
+                systems.stream()
+                        .map(system -> waiting(system, median(report, system)))
+                        .flatMap(Optional::stream)
+                        .toList());
     }
 
     private static String count(double figure) {
@@ -81,11 +92,44 @@ final class LabPage {
         return report.runs().stream().filter(run -> run.system().equals(system)).toList();
     }
 
-    private static Measured measured(LabReport report, String system) {
+    /** The run whose p99 is the median one. */
+    private static SystemReport median(LabReport report, String system) {
         List<SystemReport> byP99 = runsOf(report, system).stream()
                 .sorted(Comparator.comparingDouble(run -> run.latenessMs().p99()))
                 .toList();
-        SystemReport run = byP99.get(byP99.size() / 2);
+        return byP99.get(byP99.size() / 2);
+    }
+
+    /** Jobs that wait over time; nothing for a scheduler without buckets. */
+    static Optional<Chart> waiting(String system, SystemReport run) {
+        Buckets buckets = run.buckets();
+        if (buckets == null || buckets.overTime().size() < 2) {
+            return Optional.empty();
+        }
+        List<WaitingRow> rows = new ArrayList<>();
+        for (WaitingRow row : buckets.overTime()) {
+            if (rows.isEmpty() || row.second() > rows.get(rows.size() - 1).second()) {
+                rows.add(row);
+            }
+        }
+        return Optional.of(new Chart(
+                "Jobs that wait in buckets",
+                system,
+                "time, s from the first due time",
+                "jobs",
+                rows.stream().map(WaitingRow::second).toList(),
+                List.of(
+                        new Line(
+                                "in all buckets",
+                                rows.stream().map(row -> (double) row.jobs()).toList()),
+                        new Line(
+                                "in the fullest bucket",
+                                rows.stream().map(row -> (double) row.largest()).toList()))));
+    }
+
+    private static Measured measured(LabReport report, String system) {
+        SystemReport run = median(report, system);
+        Buckets buckets = run.buckets();
         return new Measured(
                 system,
                 run.percentiles().stream()
@@ -100,7 +144,9 @@ final class LabPage {
                                 second.scheduled(),
                                 second.started()))
                         .toList(),
-                List.of());
+                buckets == null
+                        ? List.of()
+                        : buckets.start().stream().map(BucketRow::jobs).toList());
     }
 
     private static double orNan(@Nullable Double figure) {

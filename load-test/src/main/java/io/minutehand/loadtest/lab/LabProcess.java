@@ -1,13 +1,10 @@
 package io.minutehand.loadtest.lab;
 
+import io.minutehand.loadtest.fleet.Harness;
 import io.minutehand.loadtest.fleet.LogFile;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.fleet.WorkerLine;
 import io.minutehand.redis.RedisCommands;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,6 +16,9 @@ abstract class LabProcess implements Callable<Integer> {
     /** The variable with the address of Redis: arguments show in process lists. */
     static final String REDIS_VARIABLE = "MINUTEHAND_LAB_REDIS";
 
+    /** The variable with the address of a single server, whose clock is the run's. */
+    static final String CLOCK_VARIABLE = "MINUTEHAND_LAB_CLOCK";
+
     private static final long STATUS_MS = 100;
 
     @Option(names = "--name", required = true)
@@ -29,6 +29,9 @@ abstract class LabProcess implements Callable<Integer> {
 
     @Option(names = "--redis", required = true, defaultValue = "${env:" + REDIS_VARIABLE + "}")
     private String redis = "";
+
+    @Option(names = "--clock", required = true, defaultValue = "${env:" + CLOCK_VARIABLE + "}")
+    private String clockOf = "";
 
     private volatile boolean stopping;
 
@@ -54,18 +57,22 @@ abstract class LabProcess implements Callable<Integer> {
         LogFile.use(workDir.resolve(name + ".log"));
         Thread.currentThread().setName("status");
         LabSettings settings = LabSettings.read(workDir);
-        Thread parent = new Thread(this::watchParent, "input");
-        parent.setDaemon(true);
-        parent.start();
-        try (RedisClock clock = RedisClock.watch(RedisCommands.connect(redis));
+        Harness.listen(() -> stopping = true);
+        try (RedisClock clock = RedisClock.watch(RedisCommands.connect(clockOf));
                 Trace trace = Trace.create(workDir, name)) {
+            if (settings.jobs() == 0) {
+                // Nothing is timed, and what its samples cost would be taken for the product's.
+                clock.close();
+            }
             try (AutoCloseable work = start(settings, clock, trace)) {
+                HeapAfterCollection heap = new HeapAfterCollection(settings.collectEveryMs());
                 while (!stopping) {
+                    heap.look();
                     Map<String, Long> counts = new HashMap<>(ProcessCosts.now());
+                    counts.put("live_kb", heap.liveKb());
                     counts.put("clock_error_us", clock.errorUs());
                     counts.putAll(counts());
-                    System.out.println(WorkerLine.status(new WorkerLine.Status(name, 0, 0, counts)));
-                    System.out.flush();
+                    Harness.tell(new WorkerLine.Status(name, 0, 0, counts));
                     trace.flush();
                     Thread.sleep(STATUS_MS);
                 }
@@ -79,16 +86,4 @@ abstract class LabProcess implements Callable<Integer> {
 
     /** Counts of its own, by a name of letters. */
     abstract Map<String, Long> counts();
-
-    private void watchParent() {
-        try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            if ("stop".equals(input.readLine())) {
-                stopping = true;
-                return;
-            }
-        } catch (IOException e) {
-            // As good as closed: whoever started it is gone.
-        }
-        Runtime.getRuntime().halt(1);
-    }
 }

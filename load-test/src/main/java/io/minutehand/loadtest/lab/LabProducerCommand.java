@@ -74,13 +74,14 @@ public final class LabProducerCommand extends LabProcess {
             firstDueUs = phase.firstDueUs(workDir());
         }
         boolean warmup = phase == Phase.WARMUP;
+        long aheadUs = 1_000 * (warmup ? settings.warmupAheadMs() : settings.aheadMs());
         long jobs = warmup ? settings.warmupJobs() : settings.jobs();
         for (long number = index; number < jobs; number += settings.producers()) {
             long dueUs = warmup
                     ? (firstDueUs + Arrivals.STEADY.offsetUs(number, settings.rate())) / 1_000 * 1_000
                     : settings.dueUs(number, firstDueUs);
             if (!settings.storesFirst()) {
-                waitUntil(clock.nanoTimeAt(dueUs - settings.aheadMs() * 1_000));
+                waitUntil(clock.nanoTimeAt(dueUs - aheadUs));
             }
             if (!warmup
                     && settings.planted() == Planted.STALL
@@ -90,7 +91,7 @@ public final class LabProducerCommand extends LabProcess {
             unanswered.acquire();
             if (trace != null) {
                 long nowUs = clock.nowUs();
-                latestUs = Math.max(latestUs, nowUs - (dueUs - settings.aheadMs() * 1_000));
+                latestUs = Math.max(latestUs, nowUs - (dueUs - aheadUs));
                 trace.note(Trace.Event.SENT, number, nowUs);
                 sent++;
             }

@@ -1,20 +1,15 @@
 package io.minutehand.loadtest.lab;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
+import static io.minutehand.loadtest.report.Figures.median;
+
 import io.minutehand.loadtest.report.Figures;
 import io.minutehand.loadtest.report.Table;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.minutehand.loadtest.report.html.HtmlReport;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.DoubleStream;
 
 /**
  * What a scenario found, with everything that one needs to judge or repeat it.
@@ -32,10 +27,8 @@ record LabReport(
         Map<String, String> settings,
         List<SystemReport> runs,
         Map<String, Row> medians,
-        Map<String, Row> ratios) {
-    private static final ObjectMapper MAPPER = new ObjectMapper()
-            .enable(SerializationFeature.INDENT_OUTPUT)
-            .setDefaultPropertyInclusion(JsonInclude.Include.ALWAYS);
+        Map<String, Row> ratios)
+        implements ScenarioReport {
 
     /** Figures of a system over all runs, or their ratios to the product's. */
     record Row(
@@ -56,8 +49,8 @@ record LabReport(
                     combined.applyAsDouble(report -> report.latenessMs().p999()),
                     combined.applyAsDouble(report -> report.latenessMs().p9999()),
                     combined.applyAsDouble(report -> report.latenessMs().max()),
-                    combined.applyAsDouble(SystemReport::scheduledPerSec),
-                    combined.applyAsDouble(SystemReport::dispatchedPerSec),
+                    combined.applyAsDouble(report -> report.figures().scheduledPerSec()),
+                    combined.applyAsDouble(report -> report.figures().dispatchedPerSec()),
                     combined.applyAsDouble(SystemReport::redisCpuUsPerJob));
         }
     }
@@ -93,16 +86,8 @@ record LabReport(
                 ratios);
     }
 
-    private static double median(DoubleStream values) {
-        double[] sorted = values.toArray();
-        Arrays.sort(sorted);
-        int middle = sorted.length / 2;
-        double median = sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-        return Math.round(median * 1_000) / 1_000.0;
-    }
-
-    /** The lines for a terminal. */
-    List<String> lines() {
+    @Override
+    public List<String> lines() {
         List<String> lines = new ArrayList<>();
         machine.forEach((name, value) -> lines.add(name + ": " + value));
         Table table = new Table(
@@ -122,22 +107,18 @@ record LabReport(
         ratios.forEach((system, figures) -> lines.add(system + " / minutehand: p50 " + Figures.one(figures.p50())
                 + ", p99 " + Figures.one(figures.p99()) + ", p99.9 " + Figures.one(figures.p999())
                 + ", Redis CPU " + Figures.one(figures.redisCpuUsPerJob())));
-        for (SystemReport run : runs) {
-            run.failures().forEach(failure -> lines.add("FAILED " + run.system() + ": " + failure));
-        }
+        lines.addAll(LabSession.failures(runs));
         return lines;
     }
 
     /** 0 if nothing failed in any run of the product, else 1: what others lose is theirs. */
-    int exitStatus() {
+    @Override
+    public int exitStatus() {
         return runs.stream().allMatch(run -> run.passed() || !run.system().equals("minutehand")) ? 0 : 1;
     }
 
-    void write(Path file) throws IOException {
-        Path parent = file.toAbsolutePath().getParent();
-        if (parent != null) {
-            Files.createDirectories(parent);
-        }
-        Files.writeString(file, MAPPER.writeValueAsString(this) + System.lineSeparator());
+    @Override
+    public HtmlReport page() {
+        return LabPage.of(this);
     }
 }

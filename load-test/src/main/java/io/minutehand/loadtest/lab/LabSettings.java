@@ -16,6 +16,8 @@ import java.nio.file.Path;
  * @param payloadBytes 16 or more
  * @param slots handlers at once in a worker
  * @param planted what is done wrong on purpose, for tests of the lab itself
+ * @param collectEveryMs how often each process collects its whole heap, so that what is left can be compared; 0 = when it
+ *     likes
  */
 @JsonAutoDetect(
         getterVisibility = JsonAutoDetect.Visibility.NONE,
@@ -34,7 +36,8 @@ record LabSettings(
         int producers,
         int shards,
         int slots,
-        Planted planted) {
+        Planted planted,
+        long collectEveryMs) {
     /** A defect in what is measured, or in the measuring. */
     enum Planted {
         NONE,
@@ -44,9 +47,14 @@ record LabSettings(
         LOSS,
         /** One job in a thousand is started twice. */
         DUPLICATE,
+        /** Workers keep a kilobyte of each job that they start. */
+        LEAK,
         /** Producers stand still for a while in the middle. */
         STALL
     }
+
+    /** The warm-up does not wait as long as measured jobs may. */
+    private static final long LONGEST_WARMUP_AHEAD_MS = 2_000;
 
     private static final String FILE = "lab.json";
     private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -54,6 +62,44 @@ record LabSettings(
     /** Whether all jobs are stored before the first is due. */
     boolean storesFirst() {
         return aheadMs == 0;
+    }
+
+    /** As {@link #aheadMs}, for a job of the warm-up. */
+    long warmupAheadMs() {
+        return Math.min(aheadMs, LONGEST_WARMUP_AHEAD_MS);
+    }
+
+    /** The same jobs, due in another way. */
+    LabSettings with(Arrivals other) {
+        return with(other, payloadBytes, collectEveryMs);
+    }
+
+    /** The same jobs, of another size. */
+    LabSettings withPayload(int bytes) {
+        return with(arrivals, bytes, collectEveryMs);
+    }
+
+    /** The same, with collections of the whole heap every so often. */
+    LabSettings collecting(long everyMs) {
+        return with(arrivals, payloadBytes, everyMs);
+    }
+
+    private LabSettings with(Arrivals due, int bytes, long everyMs) {
+        return new LabSettings(
+                scheduler,
+                namespace,
+                due,
+                jobs,
+                warmupJobs,
+                rate,
+                aheadMs,
+                bytes,
+                workers,
+                producers,
+                shards,
+                slots,
+                planted,
+                everyMs);
     }
 
     /** When a measured job is due, epoch microseconds, whole milliseconds. */

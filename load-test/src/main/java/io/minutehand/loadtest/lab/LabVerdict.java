@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
+import org.HdrHistogram.PackedHistogram;
 
 /**
  * What the traces of all processes say: which jobs were stored, started, lost, started twice or early, and how late the
@@ -42,7 +43,7 @@ final class LabVerdict {
 
     /** One second of a run: the lateness of the jobs that were due in it, and how many were stored and started in it. */
     static final class Second {
-        final Histogram latenessUs = new Histogram(DIGITS);
+        final Histogram latenessUs = new PackedHistogram(DIGITS);
         long stored;
         long started;
     }
@@ -130,6 +131,27 @@ final class LabVerdict {
             long intoMinuteUs = Math.floorMod(dueUs, MINUTE_US);
             boolean near = intoMinuteUs < SECOND_US || intoMinuteUs >= MINUTE_US - SECOND_US;
             (near ? atBoundaries : elsewhere).recordValue(countedUs);
+        }
+    }
+
+    /** What is wrong, one sentence each. */
+    List<String> failures() {
+        List<String> failures = new ArrayList<>();
+        fail(failures, lost, "jobs were stored and never started");
+        fail(failures, duplicates, "starts were repetitions");
+        fail(failures, early, "jobs started early");
+        fail(failures, unexpected, "events belong to no job that was sent");
+        fail(failures, settings.jobs() - sent(), "jobs were not sent");
+        fail(failures, sent() - stored, "jobs were not stored");
+        if (settings.storesFirst() && !wasStoredFirst()) {
+            failures.add("the last job was stored after the first was due: choose a lower --store-rate");
+        }
+        return failures;
+    }
+
+    private static void fail(List<String> failures, long count, String what) {
+        if (count != 0) {
+            failures.add(count + " " + what);
         }
     }
 

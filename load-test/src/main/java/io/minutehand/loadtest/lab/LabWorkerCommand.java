@@ -3,6 +3,8 @@ package io.minutehand.loadtest.lab;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.lab.LabSettings.Planted;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine.Command;
 
@@ -10,10 +12,12 @@ import picocli.CommandLine.Command;
 @Command(name = "lab-worker", hidden = true, description = "A worker process of the lab; bench starts it.")
 public final class LabWorkerCommand extends LabProcess {
     private static final long PLANTED_DELAY_MS = 5;
+    private static final int PLANTED_LEAK_BYTES = 1_024;
     private static final long PLANTED_ONE_OF = 1_000;
 
     private final AtomicLong started = new AtomicLong();
     private final AtomicLong warm = new AtomicLong();
+    private final Queue<byte[]> leaked = new ConcurrentLinkedQueue<>();
 
     @Override
     AutoCloseable start(LabSettings settings, RedisClock clock, Trace trace) {
@@ -27,6 +31,9 @@ public final class LabWorkerCommand extends LabProcess {
             boolean chosen = job.number() % PLANTED_ONE_OF == 0;
             if (planted == Planted.DELAY) {
                 pause(PLANTED_DELAY_MS);
+            }
+            if (planted == Planted.LEAK) {
+                leaked.add(new byte[PLANTED_LEAK_BYTES]);
             }
             if (planted == Planted.LOSS && chosen) {
                 return;

@@ -1,6 +1,8 @@
 package io.minutehand.loadtest.report;
 
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.stream.DoubleStream;
 
 /** Numbers as people read them. */
 public final class Figures {
@@ -25,6 +27,26 @@ public final class Figures {
     /** Returns a figure without decimals that say nothing. */
     public static String plain(double figure) {
         return figure == Math.rint(figure) ? count((long) figure) : Double.toString(figure);
+    }
+
+    /** Returns a figure as reports keep it, to a thousandth: no more of it was measured. */
+    public static double rounded(double figure) {
+        return Math.round(figure * 1_000) / 1_000.0;
+    }
+
+    /**
+     * Returns the middle one of some figures, of an even number the mean of the two in the middle, rounded.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public static double median(DoubleStream figures) {
+        double[] sorted = figures.toArray();
+        if (sorted.length == 0) {
+            throw new IllegalArgumentException("no figures have no median");
+        }
+        Arrays.sort(sorted);
+        int middle = sorted.length / 2;
+        return rounded(sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2);
     }
 
     /** Returns a figure with one decimal. */

@@ -34,15 +34,17 @@ public final class ReportText {
         lines.add("");
         lines.add(String.format(
                 "scheduled %s a second, dispatched %s a second, %s s in all",
-                one(report.scheduledPerSec()), one(report.dispatchedPerSec()), one(report.seconds())));
+                one(report.figures().scheduledPerSec()),
+                one(report.figures().dispatchedPerSec()),
+                one(report.figures().seconds())));
         lines.add(String.format(
                 "Redis %s (%s): %s us of CPU a job, %s bytes a pending job",
-                report.redisVersion(),
-                report.redisSource(),
-                known(report.redisCpuUsPerJob()),
-                known(report.bytesPerPendingJob())));
-        boundary(report.boundary(), lines);
-        fault(report.fault(), lines);
+                report.figures().redisVersion(),
+                report.figures().redisSource(),
+                known(report.figures().redisCpuUsPerJob()),
+                known(report.figures().bytesPerPendingJob())));
+        boundary(report.figures().boundary(), lines);
+        fault(report.figures().fault(), lines);
         added(report.added(), lines);
         lines.add("");
         verdict(report, lines);
@@ -63,13 +65,13 @@ public final class ReportText {
                     ms(late.p99()),
                     ms(late.max()));
         }
-        LatenessMs late = report.latenessMs();
+        LatenessMs late = report.figures().latenessMs();
         table.row(
                 "all",
-                count(report.scheduled()),
-                count(report.done()),
+                count(report.figures().scheduled()),
+                count(report.figures().done()),
                 count(report.others().retried()),
-                count(report.dead()),
+                count(report.figures().dead()),
                 ms(late.p50()),
                 ms(late.p99()),
                 ms(late.max()));
@@ -157,17 +159,17 @@ public final class ReportText {
     }
 
     private static void verdict(RunReport report, List<String> lines) {
-        LatenessMs late = report.latenessMs();
+        LatenessMs late = report.figures().latenessMs();
         lines.add(String.format(
                 "late ms: p50 %s  p90 %s  p99 %s  p99.9 %s  max %s",
                 ms(late.p50()), ms(late.p90()), ms(late.p99()), ms(late.p999()), ms(late.max())));
         lines.add(String.format(
                 "%s: of %s jobs lost %d, run twice %d, early %d",
                 report.passed() ? "PASSED" : "FAILED",
-                count(report.jobs()),
-                report.lost(),
-                report.duplicates(),
-                report.early()));
+                count(report.figures().jobs()),
+                report.figures().lost(),
+                report.figures().duplicates(),
+                report.figures().early()));
         report.failures().forEach(failure -> lines.add("  " + failure));
     }
 

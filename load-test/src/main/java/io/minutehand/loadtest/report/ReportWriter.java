@@ -1,5 +1,7 @@
 package io.minutehand.loadtest.report;
 
+import static io.minutehand.loadtest.report.Figures.rounded;
+
 import io.minutehand.loadtest.check.Finding;
 import io.minutehand.loadtest.check.Lateness;
 import io.minutehand.loadtest.check.Punctuality;
@@ -58,30 +60,31 @@ public final class ReportWriter {
         Verdict.Counts total = verdict.total();
         Double redisCpuUs = facts.redisCpuUs();
         return new RunReport(
-                setup.scenario(),
-                setup.nodes(),
-                setup.topics(),
-                setup.shards(),
-                setup.jobs(),
-                setup.rate(),
-                setup.redisVersion(),
-                setup.redisSource(),
-                total.accepted(),
-                rounded(perSecond(total.accepted(), facts.scheduledSeconds())),
-                total.started(),
-                total.done(),
-                total.dead(),
-                verdict.count(Finding.LOST),
-                verdict.count(Finding.DUPLICATE),
-                verdict.count(Finding.EARLY),
-                LatenessMs.of(punctuality.all()),
-                boundary(),
-                fault(),
-                rounded(punctuality.startsPerSecond()),
-                redisCpuUs == null ? null : (Double) rounded(redisCpuUs / Math.max(1, setup.jobs())),
-                facts.bytesPerPendingJob() == null ? null : (Double) rounded(facts.bytesPerPendingJob()),
-                setup.warmupJobs(),
-                rounded(facts.seconds()),
+                new RunFigures(
+                        setup.scenario(),
+                        setup.nodes(),
+                        setup.topics(),
+                        setup.shards(),
+                        setup.jobs(),
+                        setup.rate(),
+                        setup.redisVersion(),
+                        setup.redisSource(),
+                        total.accepted(),
+                        rounded(perSecond(total.accepted(), facts.scheduledSeconds())),
+                        total.started(),
+                        total.done(),
+                        total.dead(),
+                        verdict.count(Finding.LOST),
+                        verdict.count(Finding.DUPLICATE),
+                        verdict.count(Finding.EARLY),
+                        LatenessMs.of(punctuality.all()),
+                        boundary(),
+                        fault(),
+                        rounded(punctuality.startsPerSecond()),
+                        redisCpuUs == null ? null : (Double) rounded(redisCpuUs / Math.max(1, setup.jobs())),
+                        facts.bytesPerPendingJob() == null ? null : (Double) rounded(facts.bytesPerPendingJob()),
+                        setup.warmupJobs(),
+                        rounded(facts.seconds())),
                 others(total),
                 added(),
                 facts.keys(),
@@ -246,9 +249,5 @@ public final class ReportWriter {
 
     private static double perSecond(long count, double seconds) {
         return seconds <= 0 ? 0 : count / seconds;
-    }
-
-    private static double rounded(double figure) {
-        return Math.round(figure * 1000) / 1000.0;
     }
 }

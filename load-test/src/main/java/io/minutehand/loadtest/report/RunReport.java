@@ -2,7 +2,7 @@ package io.minutehand.loadtest.report;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.minutehand.loadtest.check.Lateness;
@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,28 +21,7 @@ import org.jspecify.annotations.Nullable;
  * each attempt against the due time of that attempt. Times are milliseconds unless the name says otherwise; a figure
  * that could not be taken is null.
  *
- * @param scenario which scenario ran, such as {@code demo}
- * @param nodes worker processes at the start
- * @param topics topics with measured jobs
- * @param shards shards of each topic
- * @param jobs jobs offered, without the warm-up
- * @param rate jobs due in a second
- * @param redisSource {@code address}, {@code path} or {@code embedded}
- * @param scheduled jobs whose schedule call was acknowledged
- * @param scheduledPerSec acknowledged calls a second, from the first call to the last answer
- * @param started handler starts, retries and repetitions included
- * @param done jobs whose handler returned
- * @param dead jobs that became dead letters
- * @param lost acknowledged jobs that are neither done nor dead
- * @param duplicates starts minus distinct pairs of id and attempt
- * @param early starts before the due time, retries before their policy's delay included
- * @param boundary lateness around minute boundaries and elsewhere
- * @param fault what was done to a node, or null
- * @param dispatchedPerSec first starts a second, from the first to the last
- * @param redisCpuUsPerJob CPU time of the Redis server, user and system, by job
- * @param bytesPerPendingJob memory of buckets and records by job, while jobs were pending
- * @param warmupJobs jobs that ran before on a topic of their own and are in no other figure
- * @param seconds from the first measured call to the last end
+ * @param figures those of every report; in JSON they stand beside the others
  * @param others counts that should all be 0 but {@code recovered}, {@code retried} and {@code tornLines}
  * @param added the node that joined during the run, or null
  * @param keys the largest keys seen, or null
@@ -49,57 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param passed whether the run kept its promises
  * @param failures if not, why; one sentence each
  */
-@JsonPropertyOrder({
-    "scenario",
-    "nodes",
-    "topics",
-    "shards",
-    "jobs",
-    "rate",
-    "redisVersion",
-    "redisSource",
-    "scheduled",
-    "scheduledPerSec",
-    "started",
-    "done",
-    "dead",
-    "lost",
-    "duplicates",
-    "early",
-    "latenessMs",
-    "boundary",
-    "fault",
-    "dispatchedPerSec",
-    "redisCpuUsPerJob",
-    "bytesPerPendingJob",
-    "warmupJobs",
-    "seconds"
-})
 public record RunReport(
-        String scenario,
-        int nodes,
-        int topics,
-        int shards,
-        long jobs,
-        double rate,
-        String redisVersion,
-        String redisSource,
-        long scheduled,
-        double scheduledPerSec,
-        long started,
-        long done,
-        long dead,
-        long lost,
-        long duplicates,
-        long early,
-        LatenessMs latenessMs,
-        Boundary boundary,
-        @Nullable Fault fault,
-        double dispatchedPerSec,
-        @Nullable Double redisCpuUsPerJob,
-        @Nullable Double bytesPerPendingJob,
-        long warmupJobs,
-        double seconds,
+        @JsonUnwrapped RunFigures figures,
         Others others,
         @Nullable Added added,
         @Nullable Keys keys,
@@ -115,6 +46,17 @@ public record RunReport(
 
     /** Percentiles of lateness, in milliseconds. */
     public record LatenessMs(double p50, double p90, double p99, double p999, double p9999, double max) {
+        /** Returns the percentiles of a histogram of microseconds. */
+        public static LatenessMs ofUs(Histogram us) {
+            return new LatenessMs(
+                    us.getValueAtPercentile(50) / 1e3,
+                    us.getValueAtPercentile(90) / 1e3,
+                    us.getValueAtPercentile(99) / 1e3,
+                    us.getValueAtPercentile(99.9) / 1e3,
+                    us.getValueAtPercentile(99.99) / 1e3,
+                    us.getMaxValue() / 1e3);
+        }
+
         static LatenessMs of(Lateness lateness) {
             return new LatenessMs(
                     lateness.p50(), lateness.p90(), lateness.p99(), lateness.p999(), lateness.p9999(), lateness.max());

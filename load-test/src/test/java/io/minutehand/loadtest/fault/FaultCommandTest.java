@@ -34,6 +34,8 @@ class FaultCommandTest {
         "--all --seed 5 --results x, --all takes what was run before",
         "4 --minutes 2147483647, is more than a week",
         "43 --times 0, --times and --minutes are 1 or more",
+        "43 --json /proc/none/x.json, /proc/none cannot be made",
+        "43 --results /proc/none, /proc/none cannot be made",
         "43 --times 2 --json x.json, --times makes several reports"
     })
     void shouldRefuseWhatMakesNoSense(String arguments, String message) {

@@ -73,7 +73,7 @@ class FaultRunIT {
     void shouldFailWhenTheLedgerMissesOneEnd() throws Exception {
         FaultReport report = new FaultRun(new Quiet(), new Quiet().settings(false), 2, FaultRunIT::dropOneEnd).run();
 
-        assertThat(report.run().lost()).isEqualTo(1);
+        assertThat(report.run().figures().lost()).isEqualTo(1);
         assertThat(report.exitStatus()).isEqualTo(1);
         assertThat(report.run().failures())
                 .anySatisfy(failure -> assertThat(failure).startsWith("lost = 1"));

@@ -6,6 +6,7 @@ import io.minutehand.core.bucket.BucketId;
 import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
+import io.minutehand.loadtest.fleet.RedisProbe.Waiting;
 import io.minutehand.loadtest.report.RunFacts.Bucket;
 import io.minutehand.loadtest.report.RunReport.Keys;
 import io.minutehand.redis.RedisCommands;
@@ -78,6 +79,20 @@ class RedisProbeIT {
     }
 
     @Test
+    void shouldTellHowManyJobsWaitForWhichMinute() {
+        pending("order:1");
+        BucketId sibling = new BucketId(new ShardId("orders", 2), BUCKET.minute());
+        BucketId later = new BucketId(SHARD, BUCKET.minute() + 5);
+        redis.call("ZADD", KEYS.bucket(sibling), 1, "a", 2, "b");
+        redis.call("ZADD", KEYS.index(sibling.shard()), sibling.minute(), Long.toString(sibling.minute()));
+        redis.call("ZADD", KEYS.bucket(later), 1, "c");
+        redis.call("ZADD", KEYS.index(SHARD), later.minute(), Long.toString(later.minute()));
+
+        assertThat(probe.waiting())
+                .containsExactly(new Waiting(BUCKET.minute(), 3, 2), new Waiting(BUCKET.minute() + 5, 1, 1));
+    }
+
+    @Test
     void shouldTellWhatANodeHolds() {
         pending("order:1");
         redis.call("ZADD", KEYS.inflight(SHARD), 1, "1:4711.7:0order:2", 2, "2:471.1:0order:3");
@@ -97,6 +112,7 @@ class RedisProbeIT {
     void shouldFindADeadLetter() {
         redis.call("ZADD", KEYS.dead(SHARD), 1, ShardMap.memberOf("order:1"));
 
+        assertThat(probe.dead()).isEqualTo(1);
         assertThat(probe.isDead("orders", "order:1")).isTrue();
         assertThat(probe.isDead("reports", "order:1")).isFalse();
     }

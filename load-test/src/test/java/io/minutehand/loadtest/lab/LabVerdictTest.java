@@ -25,7 +25,7 @@ class LabVerdictTest {
     private Path directory;
 
     private final LabSettings settings = new LabSettings(
-            Scheduler.MINUTEHAND, "mh", Arrivals.STEADY, JOBS, 0, 50, AHEAD_MS, 100, 3, 1, 8, 64, Planted.NONE);
+            Scheduler.MINUTEHAND, "mh", Arrivals.STEADY, JOBS, 0, 50, AHEAD_MS, 100, 3, 1, 8, 64, Planted.NONE, 0);
     private Trace producer;
     private Trace worker;
 

@@ -109,13 +109,13 @@ class RunReportTest {
 
         assertThat(report.failures()).isEmpty();
         assertThat(report.exitStatus()).isZero();
-        assertThat(report.scheduled()).isEqualTo(3_000);
-        assertThat(report.scheduledPerSec()).isEqualTo(100);
-        assertThat(report.dispatchedPerSec()).isBetween(100.0, 100.1);
-        assertThat(report.redisCpuUsPerJob()).isEqualTo(20);
-        assertThat(report.latenessMs().max()).isEqualTo(1);
-        assertThat(report.boundary().p99()).isEqualTo(1);
-        assertThat(report.boundary().starts()).isEqualTo(200);
+        assertThat(report.figures().scheduled()).isEqualTo(3_000);
+        assertThat(report.figures().scheduledPerSec()).isEqualTo(100);
+        assertThat(report.figures().dispatchedPerSec()).isBetween(100.0, 100.1);
+        assertThat(report.figures().redisCpuUsPerJob()).isEqualTo(20);
+        assertThat(report.figures().latenessMs().max()).isEqualTo(1);
+        assertThat(report.figures().boundary().p99()).isEqualTo(1);
+        assertThat(report.figures().boundary().starts()).isEqualTo(200);
         assertThat(report.perMinute()).hasSize(2);
         assertThat(report.perMinute().get(0).minute()).isEqualTo("2026-01-01T00:00:00Z");
         assertThat(report.perMinute().get(0).nodes()).containsOnlyKeys("node-1", "node-2");
@@ -194,7 +194,7 @@ class RunReportTest {
                     orphan ? due(1_600) - due(i) : 1_000);
         }
 
-        RunReport.Fault fault = report(kill(10, 5), null).fault();
+        RunReport.Fault fault = report(kill(10, 5), null).figures().fault();
 
         assertThat(fault).isNotNull();
         assertThat(fault.node()).isEqualTo("node-2");

@@ -9,8 +9,15 @@ import java.util.List;
  * @param facts machine, versions and settings, in the order in which they are shown
  * @param figures rows of the table of figures, in the same way
  * @param systems what was measured, the first being what the others are compared with
+ * @param charts more charts, in their order
  */
-public record HtmlReport(String title, List<Fact> facts, List<Figure> figures, List<Measured> systems) {
+public record HtmlReport(
+        String title, List<Fact> facts, List<Figure> figures, List<Measured> systems, List<Chart> charts) {
+    /** A report without more charts. */
+    public HtmlReport(String title, List<Fact> facts, List<Figure> figures, List<Measured> systems) {
+        this(title, facts, figures, systems, List.of());
+    }
+
     /**
      * Checks that the parts fit each other.
      *
@@ -20,6 +27,7 @@ public record HtmlReport(String title, List<Fact> facts, List<Figure> figures, L
         facts = List.copyOf(facts);
         figures = List.copyOf(figures);
         systems = List.copyOf(systems);
+        charts = List.copyOf(charts);
         List<String> names = systems.stream().map(Measured::name).toList();
         if (names.isEmpty() || names.stream().distinct().count() < names.size()) {
             throw new IllegalArgumentException("report \"" + title + "\" has the systems " + names
@@ -132,6 +140,61 @@ public record HtmlReport(String title, List<Fact> facts, List<Figure> figures, L
             require(
                     !Double.isInfinite(p50Ms) && !Double.isInfinite(p99Ms) && !Double.isInfinite(maxMs),
                     "lateness of second " + second + " is infinite; NaN means none");
+        }
+    }
+
+    /**
+     * A chart of lines over numbers, such as a series of samples over time.
+     *
+     * @param section under whose heading it stands, together with the charts of the same section that follow
+     * @param title of the chart
+     * @param across what its numbers are, with the unit
+     * @param unit of the values
+     * @param at the numbers, rising
+     * @param lines one or more
+     */
+    public record Chart(String section, String title, String across, String unit, List<Double> at, List<Line> lines) {
+        /**
+         * Checks that the parts fit each other.
+         *
+         * @throws IllegalArgumentException when there is no line, a line has not one value for each number, or the numbers do
+         *     not rise
+         */
+        public Chart {
+            at = List.copyOf(at);
+            lines = List.copyOf(lines);
+            require(!lines.isEmpty(), "chart " + title + " has no line");
+            for (int i = 1; i < at.size(); i++) {
+                require(
+                        at.get(i - 1) < at.get(i),
+                        "chart " + title + ": " + at.get(i) + " comes after " + at.get(i - 1));
+            }
+            for (Line line : lines) {
+                require(
+                        line.values().size() == at.size(),
+                        "line " + line.name() + " of chart " + title + " has "
+                                + line.values().size() + " values at " + at.size() + " numbers");
+            }
+        }
+    }
+
+    /**
+     * A line of a chart.
+     *
+     * @param name of the line
+     * @param values finite ones, or NaN where there is none
+     */
+    public record Line(String name, List<Double> values) {
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when one is infinite
+         */
+        public Line {
+            values = List.copyOf(values);
+            for (double value : values) {
+                require(!Double.isInfinite(value), "line " + name + " has an infinite value; NaN means none");
+            }
         }
     }
 

@@ -7,6 +7,8 @@ import com.fasterxml.jackson.core.io.SerializedString;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.minutehand.loadtest.report.html.HtmlReport.Chart;
+import io.minutehand.loadtest.report.html.HtmlReport.Line;
 import io.minutehand.loadtest.report.html.HtmlReport.Measured;
 import io.minutehand.loadtest.report.html.HtmlReport.Percentile;
 import io.minutehand.loadtest.report.html.HtmlReport.Second;
@@ -72,6 +74,21 @@ final class PageText {
             ArrayNode buckets = node.putArray("buckets");
             system.bucketSizes().forEach(buckets::add);
         }
+        ArrayNode charts = data.putArray("charts");
+        for (Chart chart : report.charts()) {
+            ObjectNode node = charts.addObject()
+                    .put("section", chart.section())
+                    .put("title", chart.title())
+                    .put("across", chart.across())
+                    .put("unit", chart.unit());
+            ArrayNode at = node.putArray("at");
+            chart.at().forEach(at::add);
+            ArrayNode lines = node.putArray("lines");
+            for (Line line : chart.lines()) {
+                ArrayNode values = lines.addObject().put("name", line.name()).putArray("values");
+                line.values().forEach(value -> add(values, value));
+            }
+        }
         try {
             return JSON.writeValueAsString(data);
         } catch (JsonProcessingException e) {
@@ -85,12 +102,15 @@ final class PageText {
 
     private static void lateness(Measured system, ToDoubleFunction<Second> ms, ArrayNode column) {
         for (Second second : system.seconds()) {
-            double value = ms.applyAsDouble(second);
-            if (Double.isNaN(value)) {
-                column.addNull();
-            } else {
-                column.add(rounded(value));
-            }
+            add(column, ms.applyAsDouble(second));
+        }
+    }
+
+    private static void add(ArrayNode column, double value) {
+        if (Double.isNaN(value)) {
+            column.addNull();
+        } else {
+            column.add(rounded(value));
         }
     }
 

@@ -19,7 +19,7 @@
   document.addEventListener("securitypolicyviolation", event =>
     tell(`${event.effectiveDirective} forbids ${event.blockedURI}`));
 
-  const systems = JSON.parse(byId("data").textContent).systems;
+  const { systems, charts: others } = JSON.parse(byId("data").textContent);
   const charts = byId("charts");
   const logarithmic = byId("logarithmic");
   /** What is on the page: where each chart stands, how it is made, and the chart itself. */
@@ -270,6 +270,23 @@
     };
   }
 
+  /** From zero, so that what is flat looks flat. */
+  function lineOptions({ across, unit, at, lines }) {
+    const number = value => (value == null ? "–" : trimmed(value, 4));
+    return {
+      data: [at, ...lines.map(({ values }) => values)],
+      series: [
+        { label: across, value: (u, v) => number(v) },
+        ...lines.map(({ name }, i) => line(name, `--line-${i % COLOURS}`, { dash: DASHES[i % COLOURS], spanGaps: true, value: (u, v) => number(v) })),
+      ],
+      scales: {
+        x: { time: false, range: (u, min, max) => (max > min ? [min, max] : [(min ?? 0) - 1, (max ?? 0) + 1]) },
+        y: { range: (u, min, max) => [Math.min(min ?? 0, 0), 1.05 * Math.max(max ?? 0, 0) || 1] },
+      },
+      axes: [axis(across), axis(unit, { size: 70, values: (u, ys) => ys.map(count) })],
+    };
+  }
+
   function layOut() {
     const curves = systems.filter(system => system.percentiles.ms.length > 0);
     if (curves.length > 0) {
@@ -290,6 +307,13 @@
     if (filled.length > 0) {
       const buckets = section("Bucket sizes");
       filled.forEach(system => add(buckets, "buckets", system.name, system.name, () => bucketOptions(system)));
+    }
+    const sections = new Map();
+    for (const chart of others) {
+      if (!sections.has(chart.section)) {
+        sections.set(chart.section, section(chart.section));
+      }
+      add(sections.get(chart.section), "lines", chart.title, chart.title, () => lineOptions(chart));
     }
   }
 

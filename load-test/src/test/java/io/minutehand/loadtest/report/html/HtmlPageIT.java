@@ -5,8 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.minutehand.loadtest.report.html.HtmlReport.Chart;
 import io.minutehand.loadtest.report.html.HtmlReport.Fact;
 import io.minutehand.loadtest.report.html.HtmlReport.Figure;
+import io.minutehand.loadtest.report.html.HtmlReport.Line;
 import io.minutehand.loadtest.report.html.HtmlReport.Measured;
 import io.minutehand.loadtest.report.html.HtmlReport.Percentile;
 import io.minutehand.loadtest.report.html.HtmlReport.Second;
@@ -36,6 +38,7 @@ class HtmlPageIT {
     private static final int CURVE_POINTS = 80;
     private static final int SECONDS = 45;
     private static final int BUCKETS = 12;
+    private static final int SAMPLES = 20;
 
     /** Pixels of a line's colour that a line cannot do without: it is wider than this. */
     private static final int LINE_PIXELS = 150;
@@ -72,7 +75,27 @@ class HtmlPageIT {
                 List.of(new Fact("machine", "2 cores")),
                 List.of(new Figure(
                         "lateness p99, ms", Stream.of(systems).map(s -> "4.0").toList(), "1/50")),
-                List.of(systems)));
+                List.of(systems),
+                List.of(
+                        chart("Memory", "redis", SAMPLES, "rss"),
+                        chart("Memory", HOSTILE, SAMPLES, "heap", "rss"),
+                        chart("Keys", "keys", 1, "keys"))));
+    }
+
+    private static Chart chart(String section, String title, int samples, String... lines) {
+        List<Double> at = new ArrayList<>();
+        List<Double> values = new ArrayList<>();
+        for (int i = 0; i < samples; i++) {
+            at.add(10.0 * i);
+            values.add(100 + 10.0 * (i % 3));
+        }
+        return new Chart(
+                section,
+                title,
+                "time, s",
+                "MiB",
+                at,
+                Stream.of(lines).map(name -> new Line(name, values)).toList());
     }
 
     private static String page() {
@@ -106,7 +129,9 @@ class HtmlPageIT {
             String name = line.get("kind").asText() + " / " + line.get("system").asText("all") + " / "
                     + line.get("series").asText();
             lines.add(name + ": " + line.get("points").asInt());
-            assertThat(line.get("pixels").asInt()).as("pixels of %s", name).isGreaterThan(LINE_PIXELS);
+            assertThat(line.get("pixels").asInt())
+                    .as("pixels of %s", name)
+                    .isGreaterThan(name.startsWith("lines / keys") ? 0 : LINE_PIXELS);
         }
         assertThat(lines)
                 .containsExactly(
@@ -122,7 +147,11 @@ class HtmlPageIT {
                         "lateness / " + HOSTILE + " / p50: " + SECONDS,
                         "rates / " + HOSTILE + " / scheduled: " + SECONDS,
                         "rates / " + HOSTILE + " / started: " + SECONDS,
-                        "buckets / minutehand / jobs: " + BUCKETS);
+                        "buckets / minutehand / jobs: " + BUCKETS,
+                        "lines / redis / rss: " + SAMPLES,
+                        "lines / " + HOSTILE + " / heap: " + SAMPLES,
+                        "lines / " + HOSTILE + " / rss: " + SAMPLES,
+                        "lines / keys / keys: 1");
     }
 
     @Test
@@ -172,7 +201,18 @@ class HtmlPageIT {
         assertNoProblem(dom);
         assertThat(drawn(dom).get("lines").findValuesAsText("kind"))
                 .containsExactly(
-                        "percentiles", "percentiles", "lateness", "lateness", "lateness", "rates", "rates", "buckets");
+                        "percentiles",
+                        "percentiles",
+                        "lateness",
+                        "lateness",
+                        "lateness",
+                        "rates",
+                        "rates",
+                        "buckets",
+                        "lines",
+                        "lines",
+                        "lines",
+                        "lines");
         assertThat(drawn(dom).get("lines").get(1).get("points").asInt()).isEqualTo(2);
     }
 

@@ -3,7 +3,9 @@ package io.minutehand.loadtest.report.html;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.minutehand.loadtest.report.html.HtmlReport.Chart;
 import io.minutehand.loadtest.report.html.HtmlReport.Figure;
+import io.minutehand.loadtest.report.html.HtmlReport.Line;
 import io.minutehand.loadtest.report.html.HtmlReport.Measured;
 import io.minutehand.loadtest.report.html.HtmlReport.Percentile;
 import io.minutehand.loadtest.report.html.HtmlReport.Second;
@@ -65,6 +67,22 @@ class HtmlReportTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new Second(0, 1, 2, 3, 0, -1));
         assertThatIllegalArgumentException().isThrownBy(() -> new Percentile(99, Double.NaN));
         assertThatIllegalArgumentException().isThrownBy(() -> new Percentile(100.1, 1));
+    }
+
+    @Test
+    void shouldRefuseAChartWhoseLinesDoNotFitItsNumbers() {
+        Line two = new Line("rss", List.of(1.0, Double.NaN));
+
+        assertThat(new Chart("s", "t", "s", "MiB", List.of(0.0, 10.0), List.of(two)).lines())
+                .containsExactly(two);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Chart("s", "t", "s", "MiB", List.of(0.0), List.of(two)))
+                .withMessage("line rss of chart t has 2 values at 1 numbers");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Chart("s", "t", "s", "MiB", List.of(1.0, 1.0), List.of(two)))
+                .withMessage("chart t: 1.0 comes after 1.0");
+        assertThatIllegalArgumentException().isThrownBy(() -> new Chart("s", "t", "s", "MiB", List.of(), List.of()));
+        assertThatIllegalArgumentException().isThrownBy(() -> new Line("rss", List.of(Double.NEGATIVE_INFINITY)));
     }
 
     @Test
