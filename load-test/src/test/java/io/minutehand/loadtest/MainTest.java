@@ -29,7 +29,7 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"soak --full --nodes=3", "soak", "--seed=3"})
+    @ValueSource(strings = {"chaos --full --nodes=3", "chaos", "--seed=3"})
     void shouldSayThatAScenarioIsStillToCome(String arguments) {
         assertThat(commandLine.execute(("bench " + arguments).split(" "))).isEqualTo(2);
         assertThat(err.toString())
@@ -41,7 +41,8 @@ class MainTest {
         assertThat(commandLine.execute("--help")).isZero();
         assertThat(out.toString())
                 .contains("demo", "router", "worker", "bench", "admin")
-                .doesNotContain("demo-worker", "fault-worker", "fault-producer", "lab-worker", "lab-producer");
+                .doesNotContain(
+                        "demo-worker", "fault-worker", "fault-producer", "lab-worker", "lab-producer", "lab-fill");
     }
 
     @Test

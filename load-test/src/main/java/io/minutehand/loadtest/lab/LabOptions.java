@@ -67,6 +67,26 @@ final class LabOptions {
     @Nullable
     Path hdr;
 
+    @Option(
+            names = "--find-max",
+            description = {
+                "Of steady only: look for the highest rate that is held for --seconds, from --rate on; each step has processes",
+                "and a Redis without jobs of its own. Held: p99 within --limit, no job lost, early or started twice."
+            })
+    boolean findMax;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "MS",
+            description = "What p99 may be for --find-max (default ${DEFAULT-VALUE}).")
+    double limitMs = 100;
+
+    @Option(
+            names = "--steps",
+            paramLabel = "N",
+            description = "How many rates --find-max tries at most (default ${DEFAULT-VALUE}).")
+    int steps = 14;
+
     /** Refuses what makes no sense, and files that could not be written afterwards. */
     void check(CommandSpec spec) {
         load.check(spec);
@@ -80,6 +100,14 @@ final class LabOptions {
                     spec,
                     Scheduler.labels().contains(name) && !name.equals(Scheduler.MINUTEHAND.label()),
                     "--against=" + name + " is not known; there are single-zset, zset-tuned and rdelayedqueue");
+        }
+        if (findMax) {
+            Limits.require(
+                    spec,
+                    jobs == null && against.isEmpty() && !storedFirst && series.runs == 1 && hdr == null,
+                    "--find-max looks for the product's rate once: it goes without --jobs, --against, --stored-first, --runs, --hdr");
+            Limits.require(spec, limitMs > 0, "--limit=" + limitMs + " must be above 0");
+            Limits.count(spec, "--steps", steps);
         }
         series.check(spec);
         OutputFiles.requireDirectories(spec, hdr);
@@ -103,6 +131,12 @@ final class LabOptions {
     LabSettings settings(Scheduler scheduler, Arrivals arrivals, int run) {
         return load.settings(scheduler, "mhlab" + run, jobs(), allStoredFirst() ? 0 : aheadMs, nodes, shards)
                 .with(arrivals);
+    }
+
+    /** The settings of a step of --find-max. */
+    LabSettings settings(double rate) {
+        LoadOptions at = load.withRate(rate);
+        return at.settings(Scheduler.MINUTEHAND, "mhlab0", Math.round(rate * seconds), aheadMs, nodes, shards);
     }
 
     /** What stands in the report. */

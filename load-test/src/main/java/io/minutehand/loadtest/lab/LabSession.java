@@ -32,6 +32,7 @@ final class LabSession {
     static final String REDIS = "append-only file on, unless the address was given";
 
     private static final int NOT_RUN = 3;
+    private static final long FREE_LOOK_MS = 20;
     private static final ObjectMapper RUNS = new ObjectMapper();
     private static final ObjectMapper REPORTS = new ObjectMapper()
             .enable(SerializationFeature.INDENT_OUTPUT)
@@ -160,8 +161,18 @@ final class LabSession {
             RUNS.writeValue(draft.toFile(), found);
             Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
         }
-        redis().callEach("FLUSHALL", "SYNC");
+        empty();
         return found;
+    }
+
+    /** Empties Redis and waits until it has freed the memory, which takes longer than a reply may for millions of jobs. */
+    private void empty() throws InterruptedException {
+        redis().callEach("FLUSHALL", "ASYNC");
+        try (RedisCommands commands = redis().connect()) {
+            while (!"0".equals(commands.info("memory").getOrDefault("lazyfree_pending_objects", "0"))) {
+                Thread.sleep(FREE_LOOK_MS);
+            }
+        }
     }
 
     private static <T> T call(Callable<T> measurement) throws IOException, InterruptedException {

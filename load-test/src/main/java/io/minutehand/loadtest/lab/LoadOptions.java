@@ -41,6 +41,17 @@ final class LoadOptions {
         this.rate = rate;
     }
 
+    /** The same at another rate. */
+    LoadOptions withRate(double other) {
+        LoadOptions copy = new LoadOptions(other);
+        copy.warmup = warmup;
+        copy.producers = producers;
+        copy.slots = slots;
+        copy.payload = payload;
+        copy.planted = planted;
+        return copy;
+    }
+
     /** Refuses what makes no sense. */
     void check(CommandSpec spec) {
         Limits.require(

@@ -1,10 +1,12 @@
 package io.minutehand.loadtest.lab;
 
 import io.minutehand.loadtest.baseline.Scheduler;
+import io.minutehand.loadtest.report.Figures;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,7 +61,9 @@ public final class RateCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         options.check(spec);
-        return LabSession.run(spec, options.series, LabSession.usualRedis(), this::measure);
+        Limits.require(spec, !options.findMax || arrivals == Arrivals.STEADY, "--find-max goes with steady only");
+        return LabSession.run(
+                spec, options.series, LabSession.usualRedis(), options.findMax ? this::findMax : this::measure);
     }
 
     private LabReport measure(LabSession session) throws IOException, InterruptedException {
@@ -78,5 +82,34 @@ public final class RateCommand implements Callable<Integer> {
             turns.add(reports);
         }
         return LabReport.of(scenario(), Machine.facts(), options.told(), turns);
+    }
+
+    private FindMaxReport findMax(LabSession session) throws IOException, InterruptedException {
+        RateSearch search = new RateSearch(options.load.rate, options.steps);
+        List<FindMaxReport.Step> steps = new ArrayList<>();
+        SystemReport best = null;
+        for (Double rate = search.next(); rate != null; rate = search.next()) {
+            String shown = Figures.plain(rate);
+            SystemReport run = session.rateRun(
+                    scenario(),
+                    options.settings(rate),
+                    scenario() + "-" + shown.replace(",", "") + "-minutehand-1",
+                    "step " + (steps.size() + 1) + ": " + shown + " jobs a second",
+                    options.storeRate,
+                    null);
+            FindMaxReport.Step step = FindMaxReport.Step.of(run, options.limitMs);
+            session.say(step.line());
+            steps.add(step);
+            search.found(rate, step.held());
+            if (step.held()) {
+                best = run;
+            }
+        }
+        Map<String, String> settings = options.told();
+        settings.remove("rate");
+        settings.remove("jobs");
+        settings.put("seconds", Double.toString(options.seconds));
+        settings.put("first rate", Figures.plain(options.load.rate));
+        return new FindMaxReport(scenario(), Machine.facts(), settings, options.limitMs, search.best(), steps, best);
     }
 }

@@ -3,7 +3,6 @@ package io.minutehand.loadtest.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.minutehand.loadtest.lab.LabSettings.Planted;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -11,6 +10,7 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,26 +24,18 @@ class LabFaultsIT {
     @TempDir
     private Path directory;
 
-    private final StringWriter out = new StringWriter();
-    private int status;
+    private Bench bench;
+
+    @BeforeEach
+    void prepare() {
+        bench = new Bench(directory);
+    }
 
     private JsonNode run(Planted planted, String... more) throws IOException {
-        Path json = directory.resolve("report.json");
-        List<String> arguments = new ArrayList<>(List.of(
-                "--rate=500",
-                "--jobs=" + JOBS,
-                "--warmup=300",
-                "--ahead=500",
-                "--planted=" + planted,
-                "--json=" + json));
+        List<String> arguments = new ArrayList<>(
+                List.of("--rate=500", "--jobs=" + JOBS, "--warmup=300", "--ahead=500", "--planted=" + planted));
         arguments.addAll(List.of(more));
-        status = new CommandLine(RateCommand.steady())
-                .setOut(new PrintWriter(out))
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .execute(arguments.toArray(String[]::new));
-        JsonNode report = new ObjectMapper().readTree(json.toFile());
-        System.out.println("planted " + planted + ": " + out);
-        return report;
+        return bench.run(RateCommand.steady(), arguments.toArray(String[]::new));
     }
 
     @Test
@@ -52,7 +44,7 @@ class LabFaultsIT {
                 run(Planted.NONE, "--hdr=" + directory.resolve("hdr"), "--html=" + directory.resolve("report.html"));
         JsonNode run = report.get("runs").get(0);
 
-        assertThat(status).as(out.toString()).isZero();
+        assertThat(bench.status()).as(bench.out()).isZero();
         assertThat(List.of("lost", "duplicates", "early", "dead", "refused", "unexpected"))
                 .allMatch(name -> run.get(name).asLong() == 0);
         assertThat(List.of("jobs", "scheduled", "started", "done"))
@@ -66,6 +58,12 @@ class LabFaultsIT {
         assertThat(directory.resolve("hdr/minutehand-1.hgrm")).isNotEmptyFile();
         assertThat(directory.resolve("hdr/minutehand-1.hlog")).isNotEmptyFile();
         assertThat(directory.resolve("report.html")).content().contains("<html", "minutehand bench steady");
+        assertThat(run.get("buckets").get("overTime").findValuesAsText("jobs"))
+                .as("jobs that wait, at 500 a second and half a second ahead")
+                .anySatisfy(jobs -> assertThat(Long.parseLong(jobs)).isBetween(1L, 400L));
+        assertThat(run.get("redisIdleCpuUsPerSec").asDouble()).isPositive();
+        assertThat(run.get("redisCpuUsPerJobNet").asDouble())
+                .isLessThan(run.get("redisCpuUsPerJob").asDouble());
         long due = 0;
         for (JsonNode second : run.get("timeline")) {
             due += second.get("started").asLong();
@@ -78,7 +76,7 @@ class LabFaultsIT {
         JsonNode run = run(Planted.DELAY).get("runs").get(0);
 
         assertThat(run.get("latenessMs").get("p50").asDouble()).isGreaterThanOrEqualTo(5);
-        assertThat(status).as("late is not wrong").isZero();
+        assertThat(bench.status()).as("late is not wrong").isZero();
     }
 
     @Test
@@ -86,8 +84,8 @@ class LabFaultsIT {
         JsonNode run = run(Planted.LOSS).get("runs").get(0);
 
         assertThat(run.get("lost").asLong()).isEqualTo(2);
-        assertThat(status).isEqualTo(1);
-        assertThat(out.toString()).contains("FAILED minutehand: 2 jobs were stored and never started");
+        assertThat(bench.status()).isEqualTo(1);
+        assertThat(bench.out()).contains("FAILED minutehand: 2 jobs were stored and never started");
     }
 
     @Test
@@ -95,8 +93,8 @@ class LabFaultsIT {
         JsonNode run = run(Planted.DUPLICATE).get("runs").get(0);
 
         assertThat(run.get("duplicates").asLong()).isEqualTo(2);
-        assertThat(status).isEqualTo(1);
-        assertThat(out.toString()).contains("FAILED minutehand: 2 starts were repetitions");
+        assertThat(bench.status()).isEqualTo(1);
+        assertThat(bench.out()).contains("FAILED minutehand: 2 starts were repetitions");
     }
 
     /** A closed loop would send less and find nothing late. */
@@ -126,6 +124,12 @@ class LabFaultsIT {
                     .as("payloads alone take 100")
                     .isBetween(100.0, 2_000.0);
         });
+        long waiting = 0;
+        for (JsonNode minute : report.get("runs").get(0).get("buckets").get("start")) {
+            waiting += minute.get("jobs").asLong();
+        }
+        assertThat(waiting).as("all are stored before the first is due").isEqualTo(JOBS);
+        assertThat(report.get("runs").get(1).get("buckets").isNull()).isTrue();
         assertThat(report.get("medians").get("single-zset").get("p50").asDouble())
                 .as("it sleeps 200 ms when nothing is due")
                 .isGreaterThan(10);
@@ -134,13 +138,10 @@ class LabFaultsIT {
 
     @Test
     void shouldCountWhatProducersStore() throws IOException {
-        Path json = directory.resolve("producers.json");
-        status = new CommandLine(new ProducersCommand())
-                .setOut(new PrintWriter(out))
-                .execute("--seconds=1", "--threads=2", "--against=zset-tuned", "--json=" + json);
-        JsonNode rows = new ObjectMapper().readTree(json.toFile()).get("rows");
+        JsonNode rows = bench.run(new ProducersCommand(), "--seconds=1", "--threads=2", "--against=zset-tuned")
+                .get("rows");
 
-        assertThat(status).as(out.toString()).isZero();
+        assertThat(bench.status()).as(bench.out()).isZero();
         assertThat(rows).hasSize(4).allSatisfy(row -> {
             assertThat(row.get("stored").asLong()).isPositive();
             assertThat(row.get("refused").asLong()).isZero();
@@ -157,7 +158,7 @@ class LabFaultsIT {
         assertThat(results.resolve("steady-500-minutehand-1.json")).isNotEmptyFile();
         JsonNode report = run(Planted.NONE, "--results=" + results, "--runs=2");
 
-        assertThat(out.toString()).contains("run 1 minutehand was made before").contains("run 2 minutehand ...");
+        assertThat(bench.out()).contains("run 1 minutehand was made before").contains("run 2 minutehand ...");
         assertThat(report.get("runs")).hasSize(2);
         StringWriter err = new StringWriter();
         assertThat(new CommandLine(RateCommand.steady())
