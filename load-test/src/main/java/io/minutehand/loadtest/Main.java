@@ -5,6 +5,8 @@ import io.minutehand.loadtest.demo.DemoWorkerCommand;
 import io.minutehand.loadtest.fault.BenchCommand;
 import io.minutehand.loadtest.fault.FaultProducerCommand;
 import io.minutehand.loadtest.fault.FaultWorkerCommand;
+import io.minutehand.loadtest.lab.BacklogCommand;
+import io.minutehand.loadtest.lab.LabFillCommand;
 import io.minutehand.loadtest.lab.LabFloodCommand;
 import io.minutehand.loadtest.lab.LabProducerCommand;
 import io.minutehand.loadtest.lab.LabWorkerCommand;
@@ -56,6 +58,7 @@ public final class Main implements Runnable {
                 .addSubcommand("admin", new AdminCommand())
                 .addSubcommand("lab-worker", new LabWorkerCommand())
                 .addSubcommand("lab-producer", new LabProducerCommand())
+                .addSubcommand("lab-fill", new LabFillCommand())
                 .addSubcommand("lab-flood", new LabFloodCommand())
                 .addSubcommand("demo-worker", new DemoWorkerCommand())
                 .addSubcommand("fault-producer", new FaultProducerCommand())
@@ -67,6 +70,7 @@ public final class Main implements Runnable {
                 .addSubcommand("steady", RateCommand.steady())
                 .addSubcommand("burst", RateCommand.burst())
                 .addSubcommand("hot-minute", RateCommand.hotMinute())
+                .addSubcommand("backlog", new BacklogCommand())
                 .addSubcommand("producers", new ProducersCommand());
     }
 
