@@ -12,6 +12,7 @@ import io.minutehand.loadtest.lab.LabProducerCommand;
 import io.minutehand.loadtest.lab.LabWorkerCommand;
 import io.minutehand.loadtest.lab.ProducersCommand;
 import io.minutehand.loadtest.lab.RateCommand;
+import io.minutehand.loadtest.lab.ScaleCommand;
 import io.minutehand.router.admin.AdminCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -71,6 +72,7 @@ public final class Main implements Runnable {
                 .addSubcommand("burst", RateCommand.burst())
                 .addSubcommand("hot-minute", RateCommand.hotMinute())
                 .addSubcommand("backlog", new BacklogCommand())
+                .addSubcommand("scale", new ScaleCommand())
                 .addSubcommand("producers", new ProducersCommand());
     }
 
