@@ -13,6 +13,7 @@ import io.minutehand.loadtest.lab.LabWorkerCommand;
 import io.minutehand.loadtest.lab.ProducersCommand;
 import io.minutehand.loadtest.lab.RateCommand;
 import io.minutehand.loadtest.lab.ScaleCommand;
+import io.minutehand.loadtest.lab.SoakCommand;
 import io.minutehand.router.admin.AdminCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -73,6 +74,7 @@ public final class Main implements Runnable {
                 .addSubcommand("hot-minute", RateCommand.hotMinute())
                 .addSubcommand("backlog", new BacklogCommand())
                 .addSubcommand("scale", new ScaleCommand())
+                .addSubcommand("soak", new SoakCommand())
                 .addSubcommand("producers", new ProducersCommand());
     }
 
