@@ -6,6 +6,7 @@ import io.minutehand.loadtest.fault.BenchCommand;
 import io.minutehand.loadtest.fault.FaultProducerCommand;
 import io.minutehand.loadtest.fault.FaultWorkerCommand;
 import io.minutehand.loadtest.lab.BacklogCommand;
+import io.minutehand.loadtest.lab.IdleCommand;
 import io.minutehand.loadtest.lab.LabFillCommand;
 import io.minutehand.loadtest.lab.LabFloodCommand;
 import io.minutehand.loadtest.lab.LabProducerCommand;
@@ -75,6 +76,7 @@ public final class Main implements Runnable {
                 .addSubcommand("backlog", new BacklogCommand())
                 .addSubcommand("scale", new ScaleCommand())
                 .addSubcommand("soak", new SoakCommand())
+                .addSubcommand("idle", new IdleCommand())
                 .addSubcommand("producers", new ProducersCommand());
     }
 
