@@ -27,7 +27,7 @@ class SoakIT {
     void shouldSampleASoak() throws IOException {
         JsonNode report = bench.run(
                 new SoakCommand(),
-                "--minutes=0.1",
+                "--minutes=0.075",
                 "--sample=0.4",
                 "--rate=200",
                 "--warmup=100",
@@ -41,7 +41,7 @@ class SoakIT {
         JsonNode figures = report.get("run").get("run");
         assertThat(List.of("lost", "duplicates", "early", "dead", "refused", "unexpected"))
                 .allMatch(name -> figures.get(name).asLong() == 0);
-        assertThat(figures.get("done").asLong()).isEqualTo(1_200);
+        assertThat(figures.get("done").asLong()).isEqualTo(900);
         assertThat(report.get("verdicts").findValuesAsText("series"))
                 .containsExactly(
                         "node-1 heap after collection MiB",
@@ -54,14 +54,14 @@ class SoakIT {
                         "redis keys");
         List<String> csv = Files.readAllLines(directory.resolve("soak.csv"));
         assertThat(csv.get(0)).startsWith("seconds,node-1 heap after collection MiB,");
-        assertThat(csv).hasSizeBetween(10, 17);
+        assertThat(csv).hasSizeBetween(10, 13);
         assertThat(directory.resolve("soak.html")).content().contains("Does it grow?");
         for (JsonNode series : report.get("run").get("series")) {
             assertThat(series.get("values")).hasSize(csv.size() - 1).allMatch(value -> value.asDouble() > 0);
         }
         JsonNode heap = report.get("run").get("series").get(0).get("values");
         assertThat(heap.get(heap.size() - 1).asDouble() - heap.get(0).asDouble())
-                .as("a worker that keeps a kilobyte of each of about 1,000 jobs, MiB")
-                .isBetween(0.5, 5.0);
+                .as("a worker that keeps a kilobyte of each of about 800 jobs, MiB")
+                .isBetween(0.3, 5.0);
     }
 }
