@@ -42,7 +42,7 @@ public class BatchingBenchmark {
     private final List<JobSpec<byte[]>> specs = new ArrayList<>();
     private final List<JobSpec<Order>> orders = new ArrayList<>();
     private final List<WaitingJob> prepared = new ArrayList<>();
-    private final Lane lane = new Lane(new ShardId(TOPIC, 0));
+    private final Lane lane = new Lane(new ShardId(TOPIC, 0), System.nanoTime());
     private final RouterLoop loop = new RouterLoop("benchmark-loop");
     private final Callbacks callbacks = new Callbacks("benchmark");
     private final ScheduleBatcher batcher =
@@ -127,7 +127,7 @@ public class BatchingBenchmark {
         for (WaitingJob job : prepared) {
             lane.add(job);
         }
-        List<WaitingJob> batch = lane.nextBatch(DEADLINE.toNanos());
+        List<WaitingJob> batch = lane.nextBatch(DEADLINE.toNanos(), System.nanoTime());
         lane.writeEnded();
         return batch;
     }

@@ -3,6 +3,7 @@ package io.minutehand.loadtest.lab;
 import static io.minutehand.loadtest.report.Figures.median;
 import static io.minutehand.loadtest.report.Figures.rounded;
 
+import io.minutehand.loadtest.baseline.Scheduler;
 import io.minutehand.loadtest.report.Figures;
 import io.minutehand.loadtest.report.Table;
 import io.minutehand.loadtest.report.html.HtmlReport;
@@ -11,9 +12,11 @@ import io.minutehand.loadtest.report.html.HtmlReport.Line;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -131,7 +134,7 @@ record BacklogReport(
 
     /** Of the runs of each turn. */
     private static double ratio(List<Run> few, List<Run> many, ToDoubleFunction<Run> figure) {
-        return median(java.util.stream.IntStream.range(0, few.size())
+        return median(IntStream.range(0, few.size())
                 .mapToDouble(i -> figure.applyAsDouble(many.get(i)) / figure.applyAsDouble(few.get(i))));
     }
 
@@ -164,7 +167,7 @@ record BacklogReport(
                         Figures.ms(of(all, run -> run.run().latenessMs().p99())))));
         lines.addAll(table.lines());
         ratios.forEach((system, ratio) -> lines.add(String.format(
-                java.util.Locale.ROOT,
+                Locale.ROOT,
                 "%s, %,d / %,d pending: schedule %.2f, drain %.2f, both %.2f",
                 system,
                 ratio.most(),
@@ -223,7 +226,7 @@ record BacklogReport(
     public int exitStatus() {
         return runs.stream()
                         .allMatch(run -> run.failures().isEmpty()
-                                || !run.system().equals(io.minutehand.loadtest.baseline.Scheduler.MINUTEHAND.label()))
+                                || !run.system().equals(Scheduler.MINUTEHAND.label()))
                 ? 0
                 : 1;
     }

@@ -1,5 +1,6 @@
 package io.minutehand.loadtest.lab;
 
+import java.util.Locale;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -20,7 +21,7 @@ final class Limits {
                 spec,
                 value >= least && value <= most,
                 String.format(
-                        java.util.Locale.ROOT, "%s=%d must be from %d to %,d%s", option, value, least, most, unit));
+                        Locale.ROOT, "%s=%d must be from %d to %,d%s", option, value, least, most, unit));
     }
 
     static void require(CommandSpec spec, boolean holds, String message) {

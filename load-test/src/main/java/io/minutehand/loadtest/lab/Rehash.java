@@ -2,6 +2,7 @@ package io.minutehand.loadtest.lab;
 
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisReplyException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -73,7 +74,7 @@ record Rehash(long tables, @Nullable Long stillGrowing) {
     }
 
     private static String text(byte[] bytes) {
-        return new String(bytes, java.nio.charset.StandardCharsets.UTF_8);
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
     private static void touch(RedisCommands server, String type, String key) {

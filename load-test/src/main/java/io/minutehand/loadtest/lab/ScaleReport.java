@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * The same load at several sizes of the cluster.
@@ -86,7 +87,7 @@ record ScaleReport(
 
     /** The median over the turns. */
     private static double ratio(List<Run> runs, List<Run> others, ToDoubleFunction<SystemReport> figure) {
-        return median(java.util.stream.IntStream.range(0, runs.size())
+        return median(IntStream.range(0, runs.size())
                 .mapToDouble(i -> figure.applyAsDouble(runs.get(i).run())
                         / figure.applyAsDouble(others.get(i).run())));
     }
