@@ -225,8 +225,8 @@ record BacklogReport(
     @Override
     public int exitStatus() {
         return runs.stream()
-                        .allMatch(run -> run.failures().isEmpty()
-                                || !run.system().equals(Scheduler.MINUTEHAND.label()))
+                        .allMatch(
+                                run -> run.failures().isEmpty() || !run.system().equals(Scheduler.MINUTEHAND.label()))
                 ? 0
                 : 1;
     }

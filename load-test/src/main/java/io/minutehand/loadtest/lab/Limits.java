@@ -20,8 +20,7 @@ final class Limits {
         require(
                 spec,
                 value >= least && value <= most,
-                String.format(
-                        Locale.ROOT, "%s=%d must be from %d to %,d%s", option, value, least, most, unit));
+                String.format(Locale.ROOT, "%s=%d must be from %d to %,d%s", option, value, least, most, unit));
     }
 
     static void require(CommandSpec spec, boolean holds, String message) {

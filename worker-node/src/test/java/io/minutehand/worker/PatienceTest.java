@@ -1,0 +1,48 @@
+package io.minutehand.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class PatienceTest {
+    private static final long MS = 1_000_000;
+
+    private final Patience patience = new Patience();
+
+    private void answered(int times, long ms) {
+        for (int i = 0; i < times; i++) {
+            patience.answered(ms * MS);
+        }
+    }
+
+    @Test
+    void shouldBeATenthOfASecondBeforeAnyAnswerAndWhileAnswersAreQuick() {
+        assertThat(patience.ns()).isEqualTo(100 * MS);
+        answered(1_000, 2);
+        assertThat(patience.ns()).isEqualTo(100 * MS);
+    }
+
+    @Test
+    void shouldGrowWhenRedisIsSlow() {
+        answered(1, 150);
+        assertThat(patience.ns()).as("one answer is all that is known").isEqualTo(300 * MS);
+        answered(1_000, 200);
+        assertThat(patience.ns()).isEqualTo(400 * MS);
+    }
+
+    @Test
+    void shouldNotBeRaisedByAFewAnswersThatWaitedForAConnection() {
+        for (int i = 0; i < 100; i++) {
+            answered(19, 1);
+            answered(1, 900);
+        }
+        assertThat(patience.ns()).isEqualTo(100 * MS);
+    }
+
+    @Test
+    void shouldForgetATimeInWhichRedisWasSlow() {
+        answered(64, 500);
+        answered(60, 1);
+        assertThat(patience.ns()).isEqualTo(100 * MS);
+    }
+}
