@@ -106,6 +106,11 @@ final class LabRun implements AutoCloseable {
         return clock.nowUs() >= firstDueUs;
     }
 
+    /** Whether the last job is due already. */
+    boolean isLastDue() {
+        return clock.nowUs() >= settings.dueUs(settings.jobs() - 1, firstDueUs);
+    }
+
     /**
      * Measures.
      *

@@ -47,7 +47,7 @@ record LabSettings(
         LOSS,
         /** One job in a thousand is started twice. */
         DUPLICATE,
-        /** Workers keep a kilobyte of each job that they start. */
+        /** Workers keep 64 KiB of each job that they start. */
         LEAK,
         /** Producers stand still for a while in the middle. */
         STALL

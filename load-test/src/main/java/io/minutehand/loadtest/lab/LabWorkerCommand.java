@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 @Command(name = "lab-worker", hidden = true, description = "A worker process of the lab; bench starts it.")
 public final class LabWorkerCommand extends LabProcess {
     private static final long PLANTED_DELAY_MS = 5;
-    private static final int PLANTED_LEAK_BYTES = 1_024;
+    private static final int PLANTED_LEAK_BYTES = 65_536;
     private static final long PLANTED_ONE_OF = 1_000;
 
     private final AtomicLong started = new AtomicLong();

@@ -39,7 +39,7 @@ final class SoakSampler implements LabRun.Observer {
             firstNs = System.nanoTime();
         }
         double seconds = (System.nanoTime() - firstNs) / 1e9;
-        if (seconds < taken * everySeconds || run.processes().producersAre("done")) {
+        if (seconds < taken * everySeconds || run.isLastDue()) {
             return;
         }
         taken++;
