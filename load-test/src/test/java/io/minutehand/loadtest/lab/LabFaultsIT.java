@@ -87,8 +87,7 @@ class LabFaultsIT {
         assertThat(bench.status()).isEqualTo(1);
         assertThat(bench.out()).contains("FAILED minutehand: 2 jobs were stored and never started");
         assertThat(bench.keptLogs())
-                .contains(
-                        "lab.log", "steady-500-minutehand-1/node-1.log", "steady-500-minutehand-1/producer-0.err.log");
+                .contains("steady-500-minutehand-1/node-1.log", "steady-500-minutehand-1/producer-0.log");
     }
 
     @Test
