@@ -64,6 +64,7 @@ final class Load implements AutoCloseable {
     });
     private final Map<String, Deed> deeds = new ConcurrentHashMap<>();
     private final Map<String, Long> dues = new ConcurrentHashMap<>();
+    private final Map<String, Long> acceptedUs = new ConcurrentHashMap<>();
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
     private final Map<Status, Long> answers = new EnumMap<>(Status.class);
     private final AtomicLong unanswered = new AtomicLong();
@@ -169,12 +170,13 @@ final class Load implements AutoCloseable {
             JobSpec<byte[]> spec, String id, @Nullable ScheduleResult result, @Nullable Throwable thrown) {
         Status status = result == null ? Status.UNKNOWN : result.status();
         Ack ack = status == Status.UNKNOWN ? Ack.UNKNOWN : status.accepted() ? Ack.ACCEPTED : Ack.REFUSED;
+        long nowUs = clock.nowUs();
         ledger.append(new Outcome(
                 id,
                 ack,
                 result == null ? String.valueOf(thrown) : status.name(),
                 result == null ? 0 : result.dueAtMs() * 1_000,
-                clock.nowUs()));
+                nowUs));
         synchronized (answers) {
             answers.merge(status, 1L, Long::sum);
         }
@@ -183,6 +185,7 @@ final class Load implements AutoCloseable {
         }
         if (ack == Ack.ACCEPTED) {
             lastAnswerNs = System.nanoTime();
+            acceptedUs.putIfAbsent(id, nowUs);
             stored(ShardMap.shardOf(id, settings.shards()), lastAnswerNs);
             accepted.incrementAndGet();
             unanswered.decrementAndGet();
@@ -253,6 +256,11 @@ final class Load implements AutoCloseable {
     Deed.@Nullable Kind deedOf(String id) {
         Deed deed = deeds.get(id);
         return deed == null ? null : deed.kind();
+    }
+
+    /** When the producer learned that a job is stored, by the Redis clock; 0 if it has not. */
+    long acceptedUs(String id) {
+        return acceptedUs.getOrDefault(id, 0L);
     }
 
     /** Whether a call for a job was ever refused. */
