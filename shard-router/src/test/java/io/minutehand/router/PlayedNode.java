@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A worker node by hand: takes jobs of one topic and ends them as a test says. */
-final class PlayedNode implements AutoCloseable {
+public final class PlayedNode implements AutoCloseable {
     private static final Duration LONG = Duration.ofMinutes(1);
 
     private final StoreConnection connection;
@@ -30,7 +30,7 @@ final class PlayedNode implements AutoCloseable {
     private final TopicSettings settings;
     private long seq;
 
-    PlayedNode(RedisOptions options, String topic, TopicSettings settings) {
+    public PlayedNode(RedisOptions options, String topic, TopicSettings settings) {
         this.connection = StoreConnection.open(options);
         this.jobs = connection.jobs(Runnable::run);
         this.leases = connection.leases(Runnable::run);
@@ -40,7 +40,7 @@ final class PlayedNode implements AutoCloseable {
     }
 
     /** Takes all jobs of an id's shard that are due; the one of the id must be among them. */
-    HandedJob take(String id) {
+    public HandedJob take(String id) {
         ShardId shard = shardOf(id);
         List<HandedJob> taken = new ArrayList<>();
         for (long minute :
@@ -57,16 +57,16 @@ final class PlayedNode implements AutoCloseable {
                 .orElseThrow(() -> new AssertionError("job " + id + " is not due"));
     }
 
-    void finish(HandedJob job) {
+    public void finish(HandedJob job) {
         assertThat(jobs.ack(job.shard(), List.of(job), settings.retention()).join())
                 .containsExactly(true);
     }
 
-    void bury(HandedJob job) {
+    public void bury(HandedJob job) {
         bury(job, "a test buries it");
     }
 
-    void bury(HandedJob job, String reason) {
+    public void bury(HandedJob job, String reason) {
         assertThat(jobs.bury(job, reason, settings).join()).isPresent();
     }
 
@@ -81,7 +81,7 @@ final class PlayedNode implements AutoCloseable {
     }
 
     /** What the shards cannot account for. */
-    long missing() {
+    public long missing() {
         long missing = 0;
         for (int shard = 0; shard < settings.shards(); shard++) {
             missing += Math.abs(jobs.audit(new ShardId(topic, shard)).join());

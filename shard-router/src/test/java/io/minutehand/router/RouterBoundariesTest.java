@@ -10,13 +10,28 @@ import com.tngtech.archunit.lang.ArchRule;
 /** What the router must not know. */
 @AnalyzeClasses(packages = "io.minutehand.router", importOptions = DoNotIncludeTests.class)
 class RouterBoundariesTest {
+    /** Vert.x tells what is wrong with a malformed request in a type of Netty's. */
     @ArchTest
-    static final ArchRule shouldReachRedisThroughCoreOnly =
-            noClasses().should().dependOnClassesThat().resideInAnyPackage("org.redisson..", "io.netty..");
+    static final ArchRule shouldReachRedisThroughCoreOnly = noClasses()
+            .that()
+            .doNotHaveFullyQualifiedName("io.minutehand.router.http.Refusals")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.redisson..", "io.netty..");
 
     @ArchTest
     static final ArchRule shouldNotKnowTheWorker =
             noClasses().should().dependOnClassesThat().resideInAnyPackage("io.minutehand.worker..");
+
+    /** Whoever embeds the router gets neither an HTTP server nor a command line. */
+    @ArchTest
+    static final ArchRule shouldKeepWhatIsOptionalToItsPackages = noClasses()
+            .that()
+            .resideOutsideOfPackages("io.minutehand.router.http..", "io.minutehand.router.admin..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "io.vertx..", "picocli..", "io.minutehand.router.http..", "io.minutehand.router.admin..");
 
     @ArchTest
     static final ArchRule shouldNotBlockOnMonitors = noClasses()

@@ -1,0 +1,56 @@
+package io.minutehand.router.http;
+
+import io.minutehand.core.store.ClusterStore;
+import io.minutehand.core.store.StoreConnection;
+import io.minutehand.core.topic.StoredTopic;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ForkJoinPool;
+
+/** Which topics there are; asking for one does not create it. Thread-safe; nothing blocks. */
+final class Topics {
+    private final ClusterStore cluster;
+    private final Duration patience;
+    /** A topic that there was stays one. */
+    private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+    Topics(StoreConnection connection, Duration patience) {
+        this.cluster = connection.cluster(ForkJoinPool.commonPool());
+        this.patience = patience;
+    }
+
+    /** The topic exists. */
+    void seen(String topic) {
+        seen.add(topic);
+    }
+
+    /** Completes when the topic is known to exist; fails with a {@link Problem} when it does not. */
+    CompletableFuture<Void> require(String topic) {
+        return seen.contains(topic)
+                ? CompletableFuture.completedFuture(null)
+                : stored(topic).thenApply(found -> null);
+    }
+
+    /** The settings of a topic as they are stored now; fails with a {@link Problem} when there is none. */
+    CompletableFuture<StoredTopic> stored(String topic) {
+        return all().thenApply(all -> all.stream()
+                .filter(stored -> stored.topic().equals(topic))
+                .findFirst()
+                .orElseThrow(() -> unknown(topic)));
+    }
+
+    static Problem unknown(String topic) {
+        return new Problem(ProblemType.UNKNOWN_TOPIC, "topic " + topic + " is not declared").with("topic", topic);
+    }
+
+    /** All topics, as they are stored now. */
+    CompletableFuture<List<StoredTopic>> all() {
+        return cluster.topics(System.nanoTime() + patience.toNanos()).thenApply(all -> {
+            all.forEach(stored -> seen.add(stored.topic()));
+            return all;
+        });
+    }
+}
