@@ -16,6 +16,7 @@ import io.minutehand.loadtest.lab.RateCommand;
 import io.minutehand.loadtest.lab.ScaleCommand;
 import io.minutehand.loadtest.lab.SoakCommand;
 import io.minutehand.router.admin.AdminCommand;
+import io.minutehand.router.http.RouterCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -55,7 +56,7 @@ public final class Main implements Runnable {
     static CommandLine commandLine() {
         return new CommandLine(new Main())
                 .addSubcommand("demo", new DemoCommand())
-                .addSubcommand("router", new NotYet())
+                .addSubcommand("router", new RouterCommand())
                 .addSubcommand("worker", new NotYet())
                 .addSubcommand("bench", bench())
                 .addSubcommand("admin", new AdminCommand())

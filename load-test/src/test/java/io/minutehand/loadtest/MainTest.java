@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -16,7 +17,7 @@ class MainTest {
             Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
 
     @ParameterizedTest
-    @ValueSource(strings = {"router", "worker"})
+    @ValueSource(strings = "worker")
     void shouldSayThatACommandIsStillToCome(String name) {
         assertThat(commandLine.execute(name)).isEqualTo(2);
         assertThat(err.toString()).contains("minutehand " + name + " is not in this version yet");
@@ -34,6 +35,18 @@ class MainTest {
         assertThat(commandLine.execute(("bench " + arguments).split(" "))).isEqualTo(2);
         assertThat(err.toString())
                 .contains("minutehand bench " + arguments.split(" ")[0] + " is not in this version yet");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    router --redis redis://localhost:1                                | Who may use it?
+                    router --redis redis://localhost:1 --insecure-dev --host 0.0.0.0  | --insecure-dev is for loopback alone
+                    router --redis redis://localhost:1 --insecure-dev --keys k.json   | leave one of them out
+                    router --keys k.json                                              | Which Redis?
+                    """)
+    void shouldNotStartARouterThatEverybodyCouldUse(String arguments, String message) {
+        assertThat(commandLine.execute(arguments.split(" +"))).isEqualTo(2);
+        assertThat(err.toString()).contains(message);
     }
 
     @Test

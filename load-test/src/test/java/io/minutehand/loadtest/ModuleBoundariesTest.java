@@ -62,12 +62,21 @@ class ModuleBoundariesTest {
     @ArchTest
     static final ArchRule ONLY_COMMANDS_KNOW_PICOCLI_AS_IT_IS_OPTIONAL = noClasses()
             .that()
-            .resideOutsideOfPackages("io.minutehand.router.admin..", "io.minutehand.loadtest..")
+            .resideOutsideOfPackages(
+                    "io.minutehand.router.admin..", "io.minutehand.router.http..", "io.minutehand.loadtest..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("picocli..", "io.minutehand.router.admin..");
+            .resideInAnyPackage("picocli..", "io.minutehand.router.admin..", "io.minutehand.router.http..");
 
-    /** These tell a caller what it gets when no server answered, or how far ahead a time may lie at all. */
+    @ArchTest
+    static final ArchRule ONLY_THE_HTTP_ROUTER_KNOWS_VERTX_AS_IT_IS_OPTIONAL = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.minutehand.router.http..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.vertx..");
+
+    /** These tell a caller what it gets when no server answered, how far ahead a time may lie at all, or whether its key has expired. */
     @ArchTest
     static final ArchRule TIME_IS_THE_SERVERS_NOT_THIS_MACHINES = noClasses()
             .that()
@@ -82,6 +91,8 @@ class ModuleBoundariesTest {
             .doNotHaveSimpleName("When")
             .and()
             .doNotHaveSimpleName("Again")
+            .and()
+            .doNotHaveSimpleName("ApiKeys")
             .should()
             .callMethod(System.class, "currentTimeMillis")
             .orShould()

@@ -48,6 +48,8 @@ final class Call {
     private final String requestId;
     private final Watch watch;
     private final List<Runnable> atEnd = new ArrayList<>(2);
+    private ApiKey key = ApiKey.ANYBODY;
+    private @Nullable Abort abort;
     private boolean answered;
     private boolean lastOfConnection;
 
@@ -79,6 +81,15 @@ final class Call {
 
     boolean answered() {
         return answered;
+    }
+
+    /** The key that let it in. */
+    ApiKey key() {
+        return key;
+    }
+
+    void key(ApiKey admitted) {
+        key = admitted;
     }
 
     /** To be run once, when it is answered or its connection has gone. */
@@ -225,6 +236,21 @@ final class Call {
                 .putHeader("X-Content-Type-Options", "nosniff");
     }
 
+    /** Ends a stream before its end. */
+    interface Abort {
+        void because(Problem problem);
+    }
+
+    /** The answer is a stream from here on: what goes wrong later can only end it. */
+    void streaming(Abort newAbort) {
+        abort = newAbort;
+    }
+
+    /** The stream is not read for now, or again. */
+    void paused(boolean now) {
+        watch.paused(now);
+    }
+
     /** The answer of a stream has been written to its end. */
     void streamed() {
         end();
@@ -255,6 +281,13 @@ final class Call {
 
     /** Answers with a problem. */
     void problem(Problem problem) {
+        Abort stream = abort;
+        if (stream != null) {
+            if (!answered) {
+                stream.because(problem);
+            }
+            return;
+        }
         ObjectNode body = problem.fill(Json.MAPPER.createObjectNode());
         body.put("requestId", requestId);
         if (!answered && !request.response().headWritten()) {

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +38,7 @@ final class HttpRouter implements AutoCloseable {
 
     private static final int URI_BYTES = 2048;
     private static final int HEADER_BYTES = 8 * 1024;
+    private static final long KEYS_EVERY_MS = 1000;
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final Duration START_WITHIN = Duration.ofSeconds(30);
     private static final Duration STOP_WITHIN = Duration.ofSeconds(15);
@@ -45,6 +47,8 @@ final class HttpRouter implements AutoCloseable {
     private final Vertx vertx;
     private final Health health;
     private final List<Route> routes;
+    private final @Nullable ApiKeys keys;
+    private final Gate gate;
     private final Connections.Numbers numbers;
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicLong requestNumber = new AtomicLong();
@@ -54,6 +58,8 @@ final class HttpRouter implements AutoCloseable {
 
     private HttpRouter(HttpSettings settings, StoreConnection connection, JobRouter router, Duration patience) {
         this.settings = settings;
+        this.keys = settings.keys() == null ? null : ApiKeys.of(settings.keys());
+        this.gate = new Gate(keys);
         this.numbers = new Connections.Numbers(settings.connections(), settings.connectionsPerAddress());
         this.vertx = Vertx.vertx(new VertxOptions()
                 .setEventLoopPoolSize(settings.eventLoops())
@@ -80,6 +86,7 @@ final class HttpRouter implements AutoCloseable {
             http.stop();
             throw failed;
         }
+        http.watchKeys();
         log.info(
                 "router: listens host={} port={} tls={} settings={}",
                 settings.host(),
@@ -87,6 +94,19 @@ final class HttpRouter implements AutoCloseable {
                 settings.certificate() != null,
                 settings);
         return http;
+    }
+
+    private void watchKeys() {
+        ApiKeys file = keys;
+        if (file != null) {
+            vertx.setPeriodic(
+                    KEYS_EVERY_MS,
+                    now -> vertx.executeBlocking(() -> {
+                                health.keys(file.refresh());
+                                return null;
+                            })
+                            .onFailure(failed -> log.error("router: looking at the key file failed", failed)));
+        }
     }
 
     /** The port that it listens on. */
@@ -229,6 +249,7 @@ final class HttpRouter implements AutoCloseable {
                 throw Problem.passing(
                         ProblemType.TOO_MANY_REQUESTS, settings.requests() + " requests are under way", Call.SOON_S);
             }
+            call.key(gate.admit(route, call));
             route.handler().handle(call);
         } catch (RuntimeException failed) {
             call.fail(failed);

@@ -28,7 +28,7 @@ class FramingIT {
     }
 
     private static final String HEAD =
-            "POST /v1/topics/t/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+            "POST /v1/topics/t/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 
     /** Chunked: its body ends with the empty chunk. By its length it would go on into the marker. */
     private static final String CHUNKS = "2\r\n{}\r\n0\r\n\r\n";
@@ -51,7 +51,9 @@ class FramingIT {
         corpus.put("an unknown transfer coding", HEAD + "Transfer-Encoding: xchunked\r\nContent-Length: 2\r\n\r\n{}");
         corpus.put("HTTP/1.0 and chunked", HEAD.replace("1.1", "1.0") + "Transfer-Encoding: chunked\r\n\r\n" + CHUNKS);
         corpus.put("a control byte before the line", "\u0001" + HEAD + "Content-Length: 2\r\n\r\n{}");
-        corpus.put("a bare line feed", HEAD.replace("Host: x\r\n", "Host: x\n") + "Content-Length: 2\r\n\r\n{}");
+        corpus.put(
+                "a bare line feed",
+                HEAD.replace("Host: localhost\r\n", "Host: localhost\n") + "Content-Length: 2\r\n\r\n{}");
         corpus.put("a bare carriage return", HEAD + "X-A: b\rContent-Length: 0\r\nContent-Length: 2\r\n\r\n{}");
         corpus.put("a zero byte in a header", HEAD + "X-A: b\u0000c\r\nContent-Length: 2\r\n\r\n{}");
         corpus.put("a chunk size with a sign", HEAD + "Transfer-Encoding: chunked\r\n\r\n+2\r\n{}\r\n0\r\n\r\n");
@@ -60,7 +62,7 @@ class FramingIT {
         corpus.put("a chunk longer than it says", HEAD + "Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n");
         corpus.put("a chunk without line end", HEAD + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n");
         corpus.put("two hosts", HEAD + "Host: y\r\nContent-Length: 2\r\n\r\n{}");
-        corpus.put("no host", HEAD.replace("Host: x\r\n", "") + "Content-Length: 2\r\n\r\n{}");
+        corpus.put("no host", HEAD.replace("Host: localhost\r\n", "") + "Content-Length: 2\r\n\r\n{}");
         corpus.put("another version", HEAD.replace("1.1", "1.7") + "Content-Length: 2\r\n\r\n{}");
         corpus.put("HTTP/2 in clear", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
         return corpus.entrySet().stream().map(entry -> Arguments.of(entry.getKey(), entry.getValue()));
@@ -72,7 +74,7 @@ class FramingIT {
         String marker = "marker-" + Integer.toHexString(name.hashCode());
         String body = "{\"id\":\"" + marker + "\",\"delay\":60000}";
         String behind =
-                "POST /v1/topics/t/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+                "POST /v1/topics/t/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
                         + body.length() + "\r\n\r\n" + body;
         String answer = http.raw(request + behind);
         // A body that is malformed in its middle ends the connection without an answer.

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What is too large, too deep, too slow or too much is refused before it costs anything. */
 class LimitsIT {
     private static final String JOBS = "/v1/topics/t/jobs";
-    private static final String HEAD = "POST " + JOBS + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+    private static final String HEAD =
+            "POST " + JOBS + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
     private static TestRouter http;
 
     @BeforeAll
@@ -132,11 +133,11 @@ class LimitsIT {
 
     @Test
     void shouldBoundTheHead() throws Exception {
-        assertThat(http.raw("GET /" + "a".repeat(3000) + " HTTP/1.1\r\nHost: x\r\n\r\n"))
+        assertThat(http.raw("GET /" + "a".repeat(3000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n"))
                 .contains(" 414 ", "uri-too-long");
-        assertThat(http.raw("GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + "a".repeat(9000) + "\r\n\r\n"))
+        assertThat(http.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + "a".repeat(9000) + "\r\n\r\n"))
                 .contains(" 431 ", "headers-too-large");
-        StringBuilder many = new StringBuilder("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+        StringBuilder many = new StringBuilder("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
         for (int i = 0; i < 70; i++) {
             many.append("X-").append(i).append(": a\r\n");
         }
@@ -173,7 +174,8 @@ class LimitsIT {
                     Socket socket = few.socket();
                     sockets.add(socket);
                     socket.getOutputStream()
-                            .write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+                            .write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                                    .getBytes(StandardCharsets.US_ASCII));
                     TestRouter.readUntil(socket.getInputStream(), "UP");
                 }
                 try (Socket fourth = few.socket()) {

@@ -1,0 +1,254 @@
+package io.minutehand.router.http;
+
+import io.minutehand.core.job.Durability;
+import io.minutehand.core.job.Limits;
+import io.minutehand.core.store.RedisOptions;
+import io.minutehand.core.store.StoreConnection;
+import io.minutehand.core.store.StoreException;
+import io.minutehand.router.JobRouter;
+import io.minutehand.router.OnFull;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The {@code router} command. */
+@Command(
+        name = "router",
+        description = "Serves producers in any language over HTTP.",
+        mixinStandardHelpOptions = true,
+        subcommands = NewKeyCommand.class,
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {"0:stopped by a signal", "1:it could not start", "2:the options are wrong"})
+public final class RouterCommand implements Callable<Integer> {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
+    private CommandSpec spec;
+
+    @Option(
+            names = "--redis",
+            paramLabel = "URI",
+            defaultValue = "${env:MINUTEHAND_REDIS}",
+            showDefaultValue = Visibility.NEVER,
+            description =
+                    "redis://[user:password@]host:port, or redis+cluster://..., redis+sentinel://..., rediss for TLS"
+                            + " (environment MINUTEHAND_REDIS).")
+    private @Nullable String redis;
+
+    @Option(
+            names = "--namespace",
+            paramLabel = "NAME",
+            defaultValue = "mh",
+            description = "Prefix of all keys (default ${DEFAULT-VALUE}).")
+    private String namespace = "mh";
+
+    @Option(
+            names = "--host",
+            paramLabel = "HOST",
+            defaultValue = "127.0.0.1",
+            description = "Name or address to listen on (default ${DEFAULT-VALUE}).")
+    private String host = "127.0.0.1";
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            defaultValue = "8080",
+            description = "0 = any free one (default ${DEFAULT-VALUE}).")
+    private int port;
+
+    @Option(
+            names = "--keys",
+            paramLabel = "FILE",
+            defaultValue = "${env:MINUTEHAND_KEYS}",
+            showDefaultValue = Visibility.NEVER,
+            description =
+                    "API keys, as `router new-key` writes them; read again when it changes (environment MINUTEHAND_KEYS).")
+    private @Nullable Path keys;
+
+    @Option(
+            names = "--insecure-dev",
+            description = "No keys: everybody on this machine may do everything. Loopback only.")
+    private boolean insecure;
+
+    @Option(
+            names = "--tls-certificate",
+            paramLabel = "FILE",
+            description = "PEM: the certificate, and those that vouch for it.")
+    private @Nullable Path certificate;
+
+    @Option(names = "--tls-key", paramLabel = "FILE", description = "PEM (PKCS8): the certificate's key.")
+    private @Nullable Path privateKey;
+
+    @Option(
+            names = "--deadline",
+            paramLabel = "MS",
+            defaultValue = "5000",
+            description =
+                    "How long a call is repeated on Redis before it is answered with 503 or 504 (default ${DEFAULT-VALUE}).")
+    private long deadlineMs;
+
+    @Option(
+            names = "--payload-bytes",
+            paramLabel = "N",
+            description = "Bytes of a payload at most (default 262144, at most 786432).")
+    private int payloadBytes = Limits.PAYLOAD_BYTES;
+
+    @Option(
+            names = "--replicas",
+            paramLabel = "N",
+            defaultValue = "0",
+            description =
+                    "A job counts as stored when so many replicas of Redis have it, too (default ${DEFAULT-VALUE}).")
+    private int replicas;
+
+    @Option(names = "--no-new-topics", description = "Jobs of topics that are not declared are refused, not stored.")
+    private boolean noNewTopics;
+
+    @Option(
+            names = "--connections-per-address",
+            paramLabel = "N",
+            defaultValue = "10000",
+            description = "Connections of one client address at most (default ${DEFAULT-VALUE}).")
+    private int connectionsPerAddress;
+
+    @Option(
+            names = "--idle-timeout",
+            paramLabel = "MS",
+            defaultValue = "30000",
+            description = "How long a connection may take to its next request (default ${DEFAULT-VALUE}).")
+    private long idleMs;
+
+    @Option(
+            names = "--body-timeout",
+            paramLabel = "MS",
+            defaultValue = "15000",
+            description = "How long a body may take, or a stream be silent (default ${DEFAULT-VALUE}).")
+    private long bodyMs;
+
+    /** The command. */
+    public RouterCommand() {}
+
+    /** Serves until the process is told to stop. */
+    @Override
+    public Integer call() throws InterruptedException {
+        PrintWriter err = spec.commandLine().getErr();
+        if (redis == null) {
+            throw usage("Which Redis? Give --redis or set MINUTEHAND_REDIS.");
+        }
+        requireSafety();
+        try (StoreConnection connection =
+                        StoreConnection.open(RedisOptions.of(redis).withNamespace(namespace));
+                JobRouter jobs = jobs(connection);
+                HttpRouter http = HttpRouter.start(settings(), connection, jobs, PATIENCE)) {
+            spec.commandLine()
+                    .getOut()
+                    .printf(
+                            "minutehand router listens on %s://%s:%d%s%n",
+                            certificate == null ? "http" : "https",
+                            host,
+                            http.port(),
+                            keys == null ? " WITHOUT KEYS: everybody on this machine may do everything" : "");
+            spec.commandLine().getOut().flush();
+            serve(http);
+            return ExitCode.OK;
+        } catch (IllegalArgumentException refused) {
+            throw usage(String.valueOf(refused.getMessage()));
+        } catch (StoreException failed) {
+            err.println("Redis: " + Json.shown(String.valueOf(failed.getMessage())));
+            return ExitCode.SOFTWARE;
+        }
+    }
+
+    private void requireSafety() {
+        if (keys == null && !insecure) {
+            throw usage(
+                    "Who may use it? Give --keys FILE (`router new-key` makes one), or --insecure-dev on loopback.");
+        }
+        if (keys != null && insecure) {
+            throw usage("--keys and --insecure-dev: leave one of them out.");
+        }
+        if (insecure && !isLoopback(host)) {
+            throw usage("--insecure-dev is for loopback alone, and --host=" + host + " is reached from elsewhere.");
+        }
+    }
+
+    private static boolean isLoopback(String host) {
+        try {
+            for (InetAddress address : InetAddress.getAllByName(host)) {
+                if (!address.isLoopbackAddress()) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (UnknownHostException nobody) {
+            return false;
+        }
+    }
+
+    private JobRouter jobs(StoreConnection connection) {
+        Duration deadline = Duration.ofMillis(deadlineMs);
+        return JobRouter.builder()
+                .redis(connection)
+                .onFull(OnFull.FAIL) // an event loop must not block
+                .deadline(deadline)
+                .payloadBytes(payloadBytes)
+                .createTopics(!noNewTopics)
+                .durability(replicas == 0 ? Durability.MEMORY : Durability.replicas(replicas, deadline.dividedBy(2)))
+                .connect();
+    }
+
+    private HttpSettings settings() {
+        HttpSettings defaults = HttpSettings.defaults();
+        return new HttpSettings(
+                host,
+                port,
+                keys,
+                certificate,
+                privateKey,
+                defaults.eventLoops(),
+                payloadBytes,
+                defaults.batchBytes(),
+                defaults.connections(),
+                connectionsPerAddress,
+                defaults.requests(),
+                defaults.bodyBytes(),
+                Duration.ofMillis(idleMs),
+                Duration.ofMillis(bodyMs));
+    }
+
+    /** Until a signal; then says at once that it stops, and ends when all is closed. */
+    private static void serve(HttpRouter http) throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
+        Thread main = Thread.currentThread();
+        Thread hook = new Thread(
+                () -> {
+                    http.announceStop();
+                    told.countDown();
+                    try {
+                        main.join(Duration.ofSeconds(25).toMillis());
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "minutehand-router-stop");
+        Runtime.getRuntime().addShutdownHook(hook);
+        told.await();
+    }
+
+    private ParameterException usage(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}
