@@ -71,7 +71,7 @@ public final class PlayedNode implements AutoCloseable {
     }
 
     /** Jobs that wait, over all shards. */
-    long pending() {
+    public long pending() {
         return counter("pending");
     }
 

@@ -251,6 +251,11 @@ final class Call {
         watch.paused(now);
     }
 
+    /** Ends the connection at once, whatever its client has not read. */
+    void cut() {
+        watch.cut();
+    }
+
     /** The answer of a stream has been written to its end. */
     void streamed() {
         end();

@@ -2,6 +2,8 @@ package io.minutehand.router.http;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.net.impl.ConnectionBase;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -87,8 +89,10 @@ final class Connections {
 
         /** The stream is not read for now, which is not the client's fault. */
         void paused(boolean now) {
-            waiting = !now;
-            sinceNs = System.nanoTime();
+            if (waiting == now) {
+                waiting = !now;
+                sinceNs = System.nanoTime();
+            }
         }
 
         /** The request has its answer. */
@@ -98,13 +102,33 @@ final class Connections {
             sinceNs = System.nanoTime();
         }
 
+        private void end(long nowNs) {
+            if (closing) {
+                cut();
+            } else {
+                closing = true;
+                sinceNs = nowNs;
+                connection.close();
+            }
+        }
+
+        /** Closes the connection though there are answers that its client has not read; an ordinary close waits for that, perhaps for ever. */
+        void cut() {
+            closing = true;
+            if (connection instanceof ConnectionBase base) {
+                base.fail(new IOException("the client did not read its answers"));
+            } else {
+                connection.close();
+            }
+        }
+
         private void check(long nowNs) {
             Call late = call;
             if (!waiting || nowNs - sinceNs < (late == null ? idleNs : bodyNs)) {
                 return;
             }
             if (late == null) {
-                connection.close();
+                end(nowNs);
             } else {
                 late.lastOfConnection();
                 late.problem(new Problem(

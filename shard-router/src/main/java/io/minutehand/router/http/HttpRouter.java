@@ -1,5 +1,6 @@
 package io.minutehand.router.http;
 
+import io.minutehand.core.admin.Admin;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.http.Connections.Watch;
@@ -67,7 +68,14 @@ final class HttpRouter implements AutoCloseable {
                         new FileSystemOptions().setFileCachingEnabled(false).setClassPathResolvingEnabled(false)));
         Topics topics = new Topics(connection, patience);
         this.health = new Health(topics);
-        this.routes = Routes.of(new Routes.Parts(router, topics, new Bodies(settings.bodyBytes()), health, settings));
+        this.routes = Routes.of(new Routes.Parts(
+                router,
+                topics,
+                new Admin(connection, patience),
+                new Blocking(vertx),
+                new Bodies(settings.bodyBytes()),
+                health,
+                settings));
     }
 
     /**

@@ -3,8 +3,11 @@ package io.minutehand.router.http;
 import io.minutehand.core.store.ClusterStore;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.core.write.TopicRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,9 +49,28 @@ final class Topics {
         return new Problem(ProblemType.UNKNOWN_TOPIC, "topic " + topic + " is not declared").with("topic", topic);
     }
 
+    /** Declares a topic and tells its shards; answers with what stands now. */
+    CompletableFuture<StoredTopic> declare(String topic, TopicSettings settings) {
+        return new TopicRegistry(cluster, Map.of(topic, settings), true)
+                .ensure(topic, deadlineNs())
+                .thenApply(stored -> {
+                    seen(topic);
+                    return stored;
+                });
+    }
+
+    /** Changes settings if they still are as they were read; answers with what stands now. */
+    CompletableFuture<StoredTopic> change(StoredTopic before, TopicSettings settings) {
+        return cluster.change(before, settings, deadlineNs());
+    }
+
+    private long deadlineNs() {
+        return System.nanoTime() + patience.toNanos();
+    }
+
     /** All topics, as they are stored now. */
     CompletableFuture<List<StoredTopic>> all() {
-        return cluster.topics(System.nanoTime() + patience.toNanos()).thenApply(all -> {
+        return cluster.topics(deadlineNs()).thenApply(all -> {
             all.forEach(stored -> seen.add(stored.topic()));
             return all;
         });

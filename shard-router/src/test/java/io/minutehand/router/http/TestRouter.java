@@ -146,7 +146,9 @@ final class TestRouter implements AutoCloseable {
             boolean json =
                     response.headers().firstValue("Content-Type").orElse("").endsWith("json");
             JsonNode tree = json ? MAPPER.readTree(response.body()) : MAPPER.missingNode();
-            return new Answer(response.statusCode(), response, tree);
+            Answer answer = new Answer(response.statusCode(), response, tree);
+            Contract.check(method, path, answer);
+            return answer;
         } catch (IOException e) {
             throw new UncheckedIOException(method + " " + path, e);
         } catch (InterruptedException e) {
