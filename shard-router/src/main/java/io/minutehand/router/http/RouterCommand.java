@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         subcommands = NewKeyCommand.class,
         exitCodeListHeading = "%nExit status:%n",
-        exitCodeList = {"0:stopped by a signal", "1:it could not start", "2:the options are wrong"})
+        exitCodeList = {"130, 143:stopped by a signal, in good order", "1:it could not start", "2:the options are wrong"
+        })
 public final class RouterCommand implements Callable<Integer> {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
