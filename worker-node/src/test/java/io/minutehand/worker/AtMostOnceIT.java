@@ -48,14 +48,20 @@ class AtMostOnceIT {
     private String edit(String script, String text) {
         return switch (script) {
             case "ack" ->
-                text.replace(
-                                "local receipts = {}\n",
-                                failing("refuse-ack") + counting("acks") + "local receipts = {}\n")
-                        .replace("return reply", failing("lose-ack") + "return reply");
-            case "beat" -> text.replace("local nowUs = clock()\n", failing("refuse-beat") + "local nowUs = clock()\n");
-            case "extend" -> text.replace("return reply", counting("extensions") + "return reply");
+                before(
+                        before(text, "local hashes, ends, receipts =", failing("refuse-ack") + counting("acks")),
+                        "return reply",
+                        failing("lose-ack"));
+            case "beat" -> before(text, "local nowUs = clock()", failing("refuse-beat"));
+            case "extend" -> before(text, "return reply", counting("extensions"));
             default -> text;
         };
+    }
+
+    /** A text with an addition before each place. */
+    private static String before(String text, String place, String addition) {
+        assertThat(text).as("what is to be changed").contains(place);
+        return text.replace(place, addition + place);
     }
 
     /** At the end of a script the answer is lost so, as far as the node can tell; at its front the call is. */
