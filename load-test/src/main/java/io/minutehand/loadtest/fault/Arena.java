@@ -308,6 +308,13 @@ final class Arena implements AutoCloseable {
         return choice.get(random.nextInt(choice.size()));
     }
 
+    /** Under which ids the workers are nodes now, in the order in which they were started. */
+    List<String> nodeIds() {
+        return fleet.workers().stream()
+                .map(worker -> String.valueOf(worker.nodeId()))
+                .toList();
+    }
+
     /** Halts a worker (SIGSTOP) and says what Redis holds as handed to it and leased by it. */
     RedisProbe.Holdings halt(WorkerProcess worker) throws IOException, InterruptedException {
         String nodeId = String.valueOf(worker.nodeId());

@@ -62,7 +62,7 @@ final class MemoryFull implements FaultRow {
         arena.untilLoadBetween(0.15, 0.2);
         long lastsMs = arena.settings().full() ? FULL_MS : FULL_MS_IN_SHORT;
         store(arena, lastsMs);
-        nodesBefore = nodes(arena);
+        nodesBefore = arena.nodeIds();
         try (RedisCommands redis = arena.commands()) {
             // So much that five percent of it are more than the buffers of the connections.
             redis.call("SETRANGE", "ballast", BALLAST_BYTES, "x");
@@ -76,7 +76,7 @@ final class MemoryFull implements FaultRow {
                 Thread.sleep(50);
             }
             refusedAtRaise = arena.load().answers(Status.STORE_FULL);
-            nodesAfter = nodes(arena);
+            nodesAfter = arena.nodeIds();
             long acceptedBefore = arena.load().accepted();
             redis.call("CONFIG", "SET", "maxmemory", 0);
             raisedUs = arena.clock().nowUs();
@@ -100,12 +100,6 @@ final class MemoryFull implements FaultRow {
                 "the jobs to be stored",
                 Duration.ofSeconds(30),
                 () -> arena.load().areAllAnswered());
-    }
-
-    private static List<String> nodes(Arena arena) {
-        return arena.fleet().workers().stream()
-                .map(worker -> String.valueOf(worker.nodeId()))
-                .toList();
     }
 
     private static long memory(RedisCommands redis) {
