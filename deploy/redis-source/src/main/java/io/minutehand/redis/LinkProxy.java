@@ -160,14 +160,6 @@ public final class LinkProxy implements AutoCloseable {
         connections.stream().filter(ProxiedConnection::isSilent).forEach(ProxiedConnection::reset);
     }
 
-    /**
-     * Lets nothing more pass, either way, on the connections that are open now, as a firewall that forgot them: neither
-     * side is told. New connections pass.
-     */
-    public void forgetAll() {
-        connections.forEach(ProxiedConnection::forget);
-    }
-
     /** Refuses new connections, as if nobody listened, until {@link #pass} or {@link #admit}; open ones stay. */
     public void refuse() {
         synchronized (listening) {

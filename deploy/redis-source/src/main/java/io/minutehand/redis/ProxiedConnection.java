@@ -53,8 +53,6 @@ final class ProxiedConnection {
 
     private volatile boolean silent;
 
-    private volatile boolean forgotten;
-
     /** Bytes on their way, and when they arrive. */
     private record Chunk(byte[] bytes, long arrivesNs) {}
 
@@ -67,11 +65,6 @@ final class ProxiedConnection {
     /** Whether a reply was lost on it and it was left open. */
     boolean isSilent() {
         return silent;
-    }
-
-    /** Lets nothing more pass, either way, and tells nobody. */
-    void forget() {
-        forgotten = true;
     }
 
     /** Ends it with RST on the client's side. Calling it again does nothing. */
@@ -122,10 +115,6 @@ final class ProxiedConnection {
             int read = 0;
             while (read >= 0) {
                 read = read(from, in, buffer, way);
-                if (forgotten) {
-                    way.clear();
-                    continue;
-                }
                 if (read > 0) {
                     int pass = direction == Direction.TO_SERVER ? request(buffer, read) : reply(buffer, read);
                     long delayNs = proxy.delayNs(direction);

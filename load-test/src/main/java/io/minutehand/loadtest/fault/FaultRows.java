@@ -37,8 +37,7 @@ final class FaultRows {
                 new HugeBucket(),
                 new CallersAtOnce(),
                 new RefusedByRedis(),
-                new RandomMix(),
-                new SilentConnections());
+                new RandomMix());
     }
 
     static Optional<FaultRow> find(String number) {

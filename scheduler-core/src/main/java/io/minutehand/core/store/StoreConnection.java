@@ -47,12 +47,7 @@ public final class StoreConnection implements AutoCloseable {
     private static final long CONNECT_PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long CONNECT_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long CLUSTER_SCAN_MS = 1000;
-
-    /**
-     * Least time between pings. Calls of a process share few connections, one most of the time: while that one is silent,
-     * nothing gets through, and only an unanswered ping ends it.
-     */
-    private static final long PING_MS = 1000;
+    private static final long PING_MS = 5000;
 
     private final RedissonClient client;
     private final Keyspace keys;
@@ -413,8 +408,7 @@ public final class StoreConnection implements AutoCloseable {
     private static <T extends BaseConfig<T>> void common(T servers, RedisOptions options) {
         servers.setTimeout((int) options.replyTimeout().toMillis());
         servers.setConnectTimeout(CONNECT_TIMEOUT_MS);
-        servers.setPingConnectionInterval(
-                (int) Math.max(PING_MS, options.replyTimeout().toMillis()));
+        servers.setPingConnectionInterval((int) PING_MS);
         servers.setSubscriptionsPerConnection(CHANNELS_PER_CONNECTION);
         servers.setRetryAttempts(0);
     }
