@@ -5,7 +5,8 @@ import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.Limits;
 import io.minutehand.core.store.NewJob;
 import io.minutehand.core.telemetry.Recorders;
-import io.minutehand.router.JobForms.Draft;
+import io.minutehand.core.write.JobForms;
+import io.minutehand.core.write.JobForms.Draft;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,7 +100,10 @@ public class BatchingBenchmark {
     private WaitingJob waiting(JobSpec<byte[]> spec, long nowNs, WaitingJob.Sink sink) {
         Draft draft = forms.draft(spec);
         Arrival.Ticket ticket = new Arrival.Ticket(
-                route, draft.id(), nowNs + DEADLINE.toNanos(), admission.admit("schedule", draft.heldBytes()));
+                route,
+                draft.id(),
+                nowNs + DEADLINE.toNanos(),
+                admission.admit("schedule", RouterSettings.heldBytes(draft)));
         return new WaitingJob(ticket, draft, nowNs, sink, 0);
     }
 

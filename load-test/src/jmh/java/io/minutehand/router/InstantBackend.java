@@ -31,6 +31,9 @@ final class InstantBackend implements Backend {
     }
 
     @Override
+    public void refreshKnown(long deadlineNs) {}
+
+    @Override
     public CompletableFuture<List<WriteResult>> write(StoredTopic stored, List<NewJob> jobs, long deadlineNs) {
         return CompletableFuture.completedFuture(Collections.nCopies(jobs.size(), CREATED));
     }

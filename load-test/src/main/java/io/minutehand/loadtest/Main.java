@@ -17,6 +17,7 @@ import io.minutehand.loadtest.lab.ScaleCommand;
 import io.minutehand.loadtest.lab.SoakCommand;
 import io.minutehand.router.admin.AdminCommand;
 import io.minutehand.router.http.RouterCommand;
+import io.minutehand.worker.service.WorkerCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -57,7 +58,7 @@ public final class Main implements Runnable {
         return new CommandLine(new Main())
                 .addSubcommand("demo", new DemoCommand())
                 .addSubcommand("router", new RouterCommand())
-                .addSubcommand("worker", new NotYet())
+                .addSubcommand("worker", new WorkerCommand())
                 .addSubcommand("bench", bench())
                 .addSubcommand("admin", new AdminCommand())
                 .addSubcommand("lab-worker", new LabWorkerCommand())
@@ -71,14 +72,30 @@ public final class Main implements Runnable {
 
     private static CommandLine bench() {
         return new CommandLine(new BenchCommand())
-                .addSubcommand("steady", RateCommand.steady())
-                .addSubcommand("burst", RateCommand.burst())
-                .addSubcommand("hot-minute", RateCommand.hotMinute())
+                .addSubcommand(
+                        "steady",
+                        described(RateCommand.steady(), "Measures lateness of jobs that are due one after the other."))
+                .addSubcommand(
+                        "burst",
+                        described(
+                                RateCommand.burst(), "Measures lateness of jobs that are all due on one millisecond."))
+                .addSubcommand(
+                        "hot-minute",
+                        described(
+                                RateCommand.hotMinute(),
+                                "Measures lateness where half of all jobs are due in the first second of a minute."))
                 .addSubcommand("backlog", new BacklogCommand())
                 .addSubcommand("scale", new ScaleCommand())
                 .addSubcommand("soak", new SoakCommand())
                 .addSubcommand("idle", new IdleCommand())
                 .addSubcommand("producers", new ProducersCommand());
+    }
+
+    /** One class runs them all, so no annotation can tell them apart. */
+    private static CommandLine described(RateCommand command, String what) {
+        CommandLine commandLine = new CommandLine(command);
+        commandLine.getCommandSpec().usageMessage().description(what, "");
+        return commandLine;
     }
 
     @Override

@@ -31,8 +31,8 @@ class LauncherIT {
         Files.setLastModifiedTime(jar, FileTime.from(Instant.now()));
 
         assertThat(launch("admin", "audit", "--deep", "--namespace=launcher", "--json"))
-                .isEqualTo(
-                        "0 {\"deep\":true,\"complete\":true,\"open\":0,\"repaired\":0,\"shards\":[],\"findings\":[]}");
+                .isEqualTo("1 {\"deep\":true,\"complete\":true,\"open\":0,\"repaired\":0,\"unreadable_topics\":[],"
+                        + "\"shards\":[],\"findings\":[]}");
         assertThat(launch("admin", "topics", "nobody", "--namespace=launcher")).isEqualTo("1");
         assertThat(launch("admin", "fly")).isEqualTo("2");
     }

@@ -49,29 +49,45 @@ class ModuleBoundariesTest {
                     "io.minutehand.worker..",
                     "io.minutehand.loadtest..",
                     "io.minutehand.redis..",
+                    "io.minutehand.source..",
+                    "io.minutehand.postgres..",
                     "io.minutehand.testkit..");
 
     @ArchTest
-    static final ArchRule THE_PRODUCT_STARTS_NO_REDIS_AND_BRINGS_NO_LOGGER = noClasses()
+    static final ArchRule THE_PRODUCT_STARTS_NO_SERVERS_AND_BRINGS_NO_LOGGER = noClasses()
             .that()
             .resideInAnyPackage("io.minutehand.core..", "io.minutehand.router..", "io.minutehand.worker..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.minutehand.redis..", "io.minutehand.loadtest..", "ch.qos.logback..");
+            .resideInAnyPackage(
+                    "io.minutehand.redis..",
+                    "io.minutehand.source..",
+                    "io.minutehand.postgres..",
+                    "io.minutehand.loadtest..",
+                    "ch.qos.logback..");
 
     @ArchTest
     static final ArchRule ONLY_COMMANDS_KNOW_PICOCLI_AS_IT_IS_OPTIONAL = noClasses()
             .that()
             .resideOutsideOfPackages(
-                    "io.minutehand.router.admin..", "io.minutehand.router.http..", "io.minutehand.loadtest..")
+                    "io.minutehand.core.command..",
+                    "io.minutehand.router.admin..",
+                    "io.minutehand.router.http..",
+                    "io.minutehand.worker.service..",
+                    "io.minutehand.loadtest..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("picocli..", "io.minutehand.router.admin..", "io.minutehand.router.http..");
+            .resideInAnyPackage(
+                    "picocli..",
+                    "io.minutehand.core.command..",
+                    "io.minutehand.router.admin..",
+                    "io.minutehand.router.http..",
+                    "io.minutehand.worker.service..");
 
     @ArchTest
-    static final ArchRule ONLY_THE_HTTP_ROUTER_KNOWS_VERTX_AS_IT_IS_OPTIONAL = noClasses()
+    static final ArchRule ONLY_THE_HTTP_ROUTER_AND_WEBHOOKS_KNOW_VERTX_AS_IT_IS_OPTIONAL = noClasses()
             .that()
-            .resideOutsideOfPackage("io.minutehand.router.http..")
+            .resideOutsideOfPackages("io.minutehand.router.http..", "io.minutehand.worker.webhook..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("io.vertx..");

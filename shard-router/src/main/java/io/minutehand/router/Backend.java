@@ -19,6 +19,9 @@ interface Backend {
     /** Stores jobs of one topic, repeating until the deadline; a result per job, in order. */
     CompletableFuture<List<WriteResult>> write(StoredTopic topic, List<NewJob> jobs, long deadlineNs);
 
+    /** Reads the settings of all known topics again, once; what fails is left for the next time. */
+    void refreshKnown(long deadlineNs);
+
     /** The time, epoch microseconds, of the server that holds a shard. */
     long serverUs(ShardId shard);
 

@@ -2,8 +2,9 @@ package io.minutehand.router;
 
 import io.minutehand.core.job.JobId;
 import io.minutehand.core.job.JobSpec;
-import io.minutehand.router.JobForms.Draft;
-import io.minutehand.router.JobForms.When;
+import io.minutehand.core.write.JobForms;
+import io.minutehand.core.write.JobForms.Draft;
+import io.minutehand.core.write.JobForms.When;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -68,7 +69,7 @@ final class BulkSchedule implements WaitingJob.Sink {
                 }
                 if (keptBytes < KEPT_BYTES) {
                     Draft draft = forms.draft(spec);
-                    keptBytes += draft.heldBytes();
+                    keptBytes += RouterSettings.heldBytes(draft);
                     kept.add(draft);
                 } else {
                     forms.check(spec);
@@ -107,6 +108,11 @@ final class BulkSchedule implements WaitingJob.Sink {
                 answered(index, unsent(spec));
             }
             index++;
+        }
+        if (index < results.length) {
+            // Nobody would ever answer for those that have gone.
+            throw new IllegalStateException(
+                    "the collection shrank while it was read, from " + results.length + " to " + index);
         }
     }
 

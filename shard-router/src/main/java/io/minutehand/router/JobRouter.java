@@ -4,17 +4,19 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.TopicName;
+import io.minutehand.core.store.ConnectionChoice;
 import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.core.write.JobAccess;
+import io.minutehand.core.write.JobForms;
+import io.minutehand.core.write.JobForms.Draft;
 import io.minutehand.core.write.JobWriter;
 import io.minutehand.core.write.TopicRegistry;
 import io.minutehand.router.Admission.Pass;
 import io.minutehand.router.Arrival.Ticket;
-import io.minutehand.router.JobForms.Draft;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -72,7 +74,7 @@ public final class JobRouter implements AutoCloseable {
         String name = "minutehand-router-" + NUMBER.incrementAndGet();
         this.settings = settings;
         this.connection = connection;
-        this.ownConnection = builder.connection == null;
+        this.ownConnection = builder.connection.isOurs();
         this.loop = new RouterLoop(name);
         this.callbacks = new Callbacks(name);
         this.admission = new Admission(settings);
@@ -135,6 +137,16 @@ public final class JobRouter implements AutoCloseable {
         return schedule(batcher.route(TopicName.require(topic)), spec);
     }
 
+    /**
+     * The same job with its payload as the bytes that this router would store, checked as {@link #schedule} checks it. Sends nothing, so that a
+     * job can be kept elsewhere first: scheduled later, it is the same request.
+     *
+     * @throws IllegalArgumentException when the job is beyond a limit
+     */
+    public JobSpec<byte[]> encoded(JobSpec<?> spec) {
+        return forms.encoded(Objects.requireNonNull(spec, "spec"));
+    }
+
     CompletableFuture<ScheduleResult> schedule(Route route, JobSpec<?> spec) {
         long calledNs = System.nanoTime();
         Objects.requireNonNull(spec, "spec");
@@ -160,7 +172,7 @@ public final class JobRouter implements AutoCloseable {
     }
 
     private void submit(Route route, Draft draft, long calledNs, WaitingJob.Sink sink, int index) {
-        Pass pass = admission.admit("schedule", draft.heldBytes());
+        Pass pass = admission.admit("schedule", RouterSettings.heldBytes(draft));
         Ticket ticket = new Ticket(route, draft.id(), deadlineNs(), pass);
         batcher.submit(new WaitingJob(ticket, draft, calledNs, sink, index));
     }
@@ -270,9 +282,7 @@ public final class JobRouter implements AutoCloseable {
 
     /** Collects the settings of a router; see {@code RouterSettings} for the table of defaults. Not thread-safe. */
     public static final class Builder {
-        private @Nullable RedisOptions redis;
-        private @Nullable StoreConnection connection;
-        private @Nullable String namespace;
+        private final ConnectionChoice connection = new ConnectionChoice();
         private long bufferBytes = RouterSettings.defaults().bufferBytes();
         private OnFull onFull = RouterSettings.defaults().onFull();
         private Duration blockFor = RouterSettings.defaults().blockFor();
@@ -282,7 +292,7 @@ public final class JobRouter implements AutoCloseable {
         private Durability durability = RouterSettings.defaults().durability();
         private final Map<String, TopicSettings> declared = new LinkedHashMap<>();
         private @Nullable ObjectMapper objectMapper;
-        private Telemetry telemetry = Silence.INSTANCE;
+        private Telemetry telemetry = Telemetry.NONE;
 
         private Builder() {}
 
@@ -297,19 +307,19 @@ public final class JobRouter implements AutoCloseable {
 
         /** Where Redis is, and how to log in. */
         public Builder redis(RedisOptions options) {
-            this.redis = Objects.requireNonNull(options, "options");
+            connection.redis(options);
             return this;
         }
 
         /** A connection of the caller's (by a Redisson configuration, say), who closes it after the router. */
         public Builder redis(StoreConnection own) {
-            this.connection = Objects.requireNonNull(own, "connection");
+            connection.connection(own);
             return this;
         }
 
         /** The prefix of all keys; {@code mh} unless set here or in the options. */
         public Builder namespace(String value) {
-            this.namespace = Objects.requireNonNull(value, "namespace");
+            connection.namespace(value);
             return this;
         }
 
@@ -390,23 +400,7 @@ public final class JobRouter implements AutoCloseable {
             RouterSettings settings =
                     new RouterSettings(bufferBytes, onFull, blockFor, deadline, payloadBytes, createTopics, durability);
             declared.forEach((topic, wanted) -> requireRetention(topic, wanted.retention()));
-            if ((redis == null) == (connection == null)) {
-                throw new IllegalArgumentException(
-                        "a router needs a Redis: give redis(uri), options or a connection, one of them");
-            }
-            if (connection != null) {
-                if (namespace != null) {
-                    throw new IllegalArgumentException("namespace=" + namespace
-                            + " cannot be set here, the connection that was given has one already: "
-                            + connection.keys().namespace());
-                }
-                return new JobRouter(this, settings, connection);
-            }
-            RedisOptions options = Objects.requireNonNull(redis);
-            return new JobRouter(
-                    this,
-                    settings,
-                    StoreConnection.open(namespace == null ? options : options.withNamespace(namespace)));
+            return new JobRouter(this, settings, connection.open("the router"));
         }
 
         private void requireRetention(String topic, Duration retention) {
@@ -417,19 +411,5 @@ public final class JobRouter implements AutoCloseable {
                         + ": a tombstone must outlive every repeat of a call");
             }
         }
-    }
-
-    /** Telemetry that goes nowhere. */
-    private enum Silence implements Telemetry {
-        INSTANCE;
-
-        @Override
-        public void count(Counter counter, String topic, long events) {}
-
-        @Override
-        public void lateness(String topic, long latenessUs) {}
-
-        @Override
-        public void handlerTime(String topic, long elapsedUs) {}
     }
 }

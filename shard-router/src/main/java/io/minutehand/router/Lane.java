@@ -20,8 +20,10 @@ final class Lane {
     /** Orders under way at once: each is a call of its own, and connections are few. */
     private static final int ORDERS = 8;
 
-    /** What a job may wait so that others share its write, when very many flow. */
-    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(4);
+    /** What a job may wait so that others share its write, at a job a millisecond, and when very many flow: it is stored some ms later, and starts no later. */
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(6);
+
+    private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final ShardId shard;
     private final ArrayDeque<WaitingJob> queue = new ArrayDeque<>();
@@ -42,7 +44,7 @@ final class Lane {
 
     Lane(ShardId shard, long nowNs) {
         this.shard = shard;
-        this.pace = new CallPace(LONGEST_PAUSE_NS, nowNs);
+        this.pace = new CallPace(PAUSE_NS, LONGEST_PAUSE_NS, nowNs);
     }
 
     ShardId shard() {

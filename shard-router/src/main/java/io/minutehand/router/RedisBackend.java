@@ -30,6 +30,11 @@ record RedisBackend(JobStore jobs, TopicRegistry topics, JobWriter writer) imple
     }
 
     @Override
+    public void refreshKnown(long deadlineNs) {
+        topics.refreshKnown(deadlineNs);
+    }
+
+    @Override
     public CompletableFuture<List<WriteResult>> write(StoredTopic topic, List<NewJob> batch, long deadlineNs) {
         return writer.write(topic, batch, deadlineNs);
     }

@@ -1,7 +1,9 @@
 package io.minutehand.router;
 
+import io.minutehand.core.job.Allowed;
 import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.write.JobForms.Draft;
 import java.time.Duration;
 
 /**
@@ -56,25 +58,17 @@ record RouterSettings(
      * @throws IllegalArgumentException that names the setting, its value and what is allowed
      */
     RouterSettings {
-        require(
-                payloadBytes >= 1 && payloadBytes <= Limits.PAYLOAD_BYTES_CEILING,
-                "payloadBytes",
-                payloadBytes,
-                "1 to " + Limits.PAYLOAD_BYTES_CEILING);
-        require(
+        Allowed.requireWithin("router setting payloadBytes", payloadBytes, 1, Limits.PAYLOAD_BYTES_CEILING);
+        Allowed.require(
                 bufferBytes >= largestJobBytes(payloadBytes),
-                "bufferBytes",
+                "router setting bufferBytes",
                 bufferBytes,
                 largestJobBytes(payloadBytes) + " (one job with payloadBytes=" + payloadBytes + ") and more");
-        require(!blockFor.isNegative() && blockFor.compareTo(LONGEST) <= 0, "blockFor", blockFor, "0 to " + LONGEST);
-        require(
-                deadline.compareTo(SHORTEST_DEADLINE) >= 0 && deadline.compareTo(LONGEST) <= 0,
-                "deadline",
-                deadline,
-                SHORTEST_DEADLINE + " to " + LONGEST);
-        require(
+        Allowed.requireWithin("router setting blockFor", blockFor, Duration.ZERO, LONGEST);
+        Allowed.requireWithin("router setting deadline", deadline, SHORTEST_DEADLINE, LONGEST);
+        Allowed.require(
                 durability.replicas() == 0 || durability.within().compareTo(deadline) < 0,
-                "durability",
+                "router setting durability",
                 durability,
                 "less time for replicas than the deadline of " + deadline);
     }
@@ -93,9 +87,8 @@ record RouterSettings(
                 + OVERHEAD_BYTES;
     }
 
-    private static void require(boolean holds, String name, Object value, String allowed) {
-        if (!holds) {
-            throw new IllegalArgumentException("router setting " + name + "=" + value + ", allowed is " + allowed);
-        }
+    /** What a job without an answer counts for in the buffer, bytes. */
+    static long heldBytes(Draft draft) {
+        return OVERHEAD_BYTES + draft.size();
     }
 }

@@ -29,8 +29,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Callers add to one queue; the router's loop moves what is there to the lanes of its shards and sends from each lane that has no write under
  * way whatever it holds, up to a batch. So a lone job leaves at once, and the busier Redis is, the larger batches become: jobs gather during the
- * round trip of the batch before. When very many flow, a lane pauses between two writes, 5 ms at most ({@link CallPace}). One write a shard keeps the order of calls, which replacing jobs and a
- * cancel right after its schedule rely on; a second one under way bought nothing (shards run side by side as it is).
+ * round trip of the batch before. When very many flow, a lane pauses between two
+ * writes, 11 ms at most ({@link CallPace}). One write a shard keeps the order of calls, which replacing jobs and a cancel right after its schedule
+ * rely on; a second one under way bought nothing (shards run side by side as it is).
  *
  * <p>A job that is still in its lane at its deadline was never sent, and its answer is NOT_STORED. What is said of a job is decided on the loop,
  * once; {@link Callbacks} says it. Only {@link #submit} and {@link #route} are for other threads.
@@ -44,7 +45,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
     /** How often deadlines are looked at while calls are under way. */
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** How often the age of clock samples is looked at. */
+    /** How often the age of clock samples is looked at, and the settings of topics are read again: a cancel leaves a tombstone as long as they say. */
     private static final long CLOCKS_NS = TimeUnit.SECONDS.toNanos(5);
 
     /**
@@ -142,6 +143,9 @@ final class ScheduleBatcher implements RouterLoop.Duty {
         }
         if (nowNs - clocksNs >= CLOCKS_NS) {
             clocksNs = nowNs;
+            if (routes.values().stream().anyMatch(Route::known)) {
+                backend.refreshKnown(nowNs);
+            }
             routes.values().stream()
                     .filter(Route::known)
                     .forEach(route -> backend.lookAtClocks(route.settings(), nowNs + deadline.toNanos()));
@@ -411,7 +415,7 @@ final class ScheduleBatcher implements RouterLoop.Duty {
         long nowNs = System.nanoTime();
         unwarned += jobs;
         if (nowNs - warnedNs >= WARNING_NS) {
-            log.warn("router: jobs not stored shard={} jobs={} status={}", lane.shard(), unwarned, what);
+            log.warn("router: jobs not stored as wanted shard={} jobs={} status={}", lane.shard(), unwarned, what);
             warnedNs = nowNs;
             unwarned = 0;
         }

@@ -2,6 +2,7 @@ package io.minutehand.router;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.JobStatus;
+import io.minutehand.core.write.JobForms;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

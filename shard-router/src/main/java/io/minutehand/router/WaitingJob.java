@@ -1,7 +1,7 @@
 package io.minutehand.router;
 
 import io.minutehand.core.store.NewJob;
-import io.minutehand.router.JobForms.Draft;
+import io.minutehand.core.write.JobForms.Draft;
 import org.jspecify.annotations.Nullable;
 
 /** A job between its schedule call and its answer. The caller's thread fills it and hands it to the loop. */

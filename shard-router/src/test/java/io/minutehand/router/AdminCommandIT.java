@@ -273,8 +273,22 @@ class AdminCommandIT {
                         "--redis",
                         SharedRedis.get().uri().toString(),
                         "--namespace=empty-" + redis.namespace()))
-                .isZero();
-        assertThat(out).contains("no topics are declared", "all counters start anew");
+                .isOne();
+        assertThat(out).contains("no topics are declared", "all counters start anew", "NOT fine: 0 shards");
+    }
+
+    @Test
+    void shouldNotCallFineWhatItCannotRead() {
+        try (RedisCommands commands = SharedRedis.get().connect()) {
+            String topics = redis.namespace() + ":topics";
+            commands.call("HSET", topics, "spoilt", "{}");
+            try {
+                assertThat(admin("audit")).isOne();
+                assertThat(out).contains("topic spoilt was not audited", "NOT fine");
+            } finally {
+                commands.call("HDEL", topics, "spoilt");
+            }
+        }
     }
 
     @ParameterizedTest

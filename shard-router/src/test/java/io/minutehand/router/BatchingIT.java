@@ -114,7 +114,8 @@ class BatchingIT {
                     redis.call("SCRIPT", "FLUSH");
                 }
             }
-            answers.forEach(answer -> assertThat(answer.join().status()).isEqualTo(Status.CREATED));
+            // Where answers are overdue the router asks once more, and may hear that the jobs exist.
+            answers.forEach(answer -> assertThat(answer.join().status()).isIn(Status.CREATED, Status.EXISTS));
             assertThat(node.pending()).isEqualTo(10_000);
         }
     }

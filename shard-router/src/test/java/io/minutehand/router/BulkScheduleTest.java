@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.Limits;
-import io.minutehand.router.JobForms.Draft;
+import io.minutehand.core.write.JobForms;
+import io.minutehand.core.write.JobForms.Draft;
 import io.minutehand.router.ScheduleResult.Status;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -101,5 +102,20 @@ class BulkScheduleTest {
         assertThatThrownBy(() -> bulk.future().get(1, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("a test refuses this");
+    }
+
+    @Test
+    void shouldNotLeaveACallerWaitingForItemsThatHaveGone() {
+        List<JobSpec<byte[]>> specs = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            specs.add(JobSpec.of(new byte[1]).id("j" + i));
+        }
+        BulkSchedule bulk = new BulkSchedule(RouterSettings.defaults(), forms, specs);
+        bulk.check();
+        specs.remove(2);
+
+        assertThatThrownBy(() -> bulk.handOver(this::take))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("shrank while it was read, from 3 to 2");
     }
 }

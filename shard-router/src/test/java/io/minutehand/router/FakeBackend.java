@@ -47,6 +47,9 @@ final class FakeBackend implements Backend {
     }
 
     @Override
+    public void refreshKnown(long deadlineNs) {}
+
+    @Override
     public CompletableFuture<List<WriteResult>> write(StoredTopic stored, List<NewJob> jobs, long deadlineNs) {
         Write write = new Write(List.copyOf(jobs), deadlineNs, new CompletableFuture<>());
         writes.add(write);

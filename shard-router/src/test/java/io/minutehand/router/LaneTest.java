@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.write.JobForms;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,8 +38,8 @@ class LaneTest {
     private void add(int jobs) {
         for (int i = 0; i < jobs; i++) {
             JobForms.Draft draft = forms.draft(JobSpec.of(new byte[10]).id("j" + made++));
-            Arrival.Ticket ticket =
-                    new Arrival.Ticket(route, draft.id(), 0, admission.admit("schedule", draft.heldBytes()));
+            Arrival.Ticket ticket = new Arrival.Ticket(
+                    route, draft.id(), 0, admission.admit("schedule", RouterSettings.heldBytes(draft)));
             WaitingJob job = new WaitingJob(ticket, draft, 0, NOBODY, 0);
             job.prepare(1_000_000_000);
             lane.add(job);
@@ -64,12 +65,12 @@ class LaneTest {
     }
 
     @Test
-    void shouldWaitFiveMillisecondsAtMostWhenManyFlow() {
+    void shouldWaitElevenMillisecondsAtMostWhenManyFlow() {
         flow(5, MS, 200);
         add(1);
 
-        assertThat(lane.pauseNs(nowNs)).isBetween(4 * MS, 5 * MS);
-        assertThat(lane.pauseNs(nowNs + 5 * MS)).isLessThanOrEqualTo(0);
+        assertThat(lane.pauseNs(nowNs)).isBetween(10 * MS, 11 * MS);
+        assertThat(lane.pauseNs(nowNs + 11 * MS)).isLessThanOrEqualTo(0);
     }
 
     @Test

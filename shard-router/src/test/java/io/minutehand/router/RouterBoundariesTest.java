@@ -33,6 +33,19 @@ class RouterBoundariesTest {
             .resideInAnyPackage(
                     "io.vertx..", "picocli..", "io.minutehand.router.http..", "io.minutehand.router.admin..");
 
+    /** Whoever uses the outbox brings a driver and a pool; whoever does not has none. */
+    @ArchTest
+    static final ArchRule shouldKnowNoDatabaseButThroughJdbc = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.minutehand.router.outbox..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("java.sql..", "javax.sql..", "io.minutehand.router.outbox..");
+
+    @ArchTest
+    static final ArchRule shouldNotKnowDrivers =
+            noClasses().should().dependOnClassesThat().resideInAnyPackage("org.postgresql..", "com.zaxxer..");
+
     @ArchTest
     static final ArchRule shouldNotBlockOnMonitors = noClasses()
             .should()

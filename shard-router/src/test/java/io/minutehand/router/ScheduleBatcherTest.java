@@ -9,6 +9,7 @@ import io.minutehand.core.job.Limits;
 import io.minutehand.core.telemetry.Recorders;
 import io.minutehand.core.telemetry.Telemetry.Counter;
 import io.minutehand.core.topic.StoredTopic;
+import io.minutehand.core.write.JobForms;
 import io.minutehand.core.write.WriteResult;
 import io.minutehand.router.FakeBackend.Write;
 import io.minutehand.router.ScheduleResult.Status;
@@ -69,7 +70,7 @@ class ScheduleBatcherTest {
                 route,
                 draft.id(),
                 deadline == DEADLINE ? deadlineNs : nowNs + deadline.toNanos(),
-                admission.admit("schedule", draft.heldBytes()));
+                admission.admit("schedule", RouterSettings.heldBytes(draft)));
         batcher.submit(new WaitingJob(ticket, draft, nowNs, sink, 0));
         return answer;
     }

@@ -2,6 +2,7 @@ package io.minutehand.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.store.RedisOptions;
@@ -42,6 +43,30 @@ class TopicSettingsIT {
                         .isEqualTo(Status.EXISTS);
                 assertThat(second.topic("t").cancel("j" + i).join().status()).isEqualTo(CancelResult.Status.CANCELLED);
             }
+        }
+    }
+
+    @Test
+    void shouldLeaveTombstonesAsLongAsTheStoredSettingsSay() {
+        RedisOptions options = Redises.shared();
+        try (JobRouter router = JobRouter.builder()
+                        .redis(options)
+                        .declare("t", TopicSettings.defaults().withRetention(Duration.ZERO))
+                        .connect();
+                StoreConnection connection = StoreConnection.open(options)) {
+            TopicHandle<byte[]> topic = router.topic("t");
+            assertThat(topic.schedule(job("a")).join().status()).isEqualTo(Status.CREATED);
+            var cluster = connection.cluster(Runnable::run);
+            long deadlineNs = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+            var stored = cluster.topics(deadlineNs).join().get(0);
+            cluster.change(stored, stored.settings().withRetention(Duration.ofMinutes(5)), deadlineNs)
+                    .join();
+
+            await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+                topic.schedule(job("b")).join();
+                assertThat(topic.cancel("b").join().status()).isEqualTo(CancelResult.Status.CANCELLED);
+                assertThat(topic.find("b").join()).isPresent();
+            });
         }
     }
 

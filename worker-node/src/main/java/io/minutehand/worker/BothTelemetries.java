@@ -1,5 +1,6 @@
 package io.minutehand.worker;
 
+import io.minutehand.core.service.OneLine;
 import io.minutehand.core.telemetry.Telemetry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

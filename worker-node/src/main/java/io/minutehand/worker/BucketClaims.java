@@ -124,26 +124,39 @@ final class BucketClaims {
         }
     }
 
+    /** Repeats the call until the next renewal is due: two lost replies in a row would end the trust in leases that Redis still counts as the node's, and nobody would drain them meanwhile. */
     private void renew(Shard shard, List<Shard.Lease> leases) {
         long sentNs = System.nanoTime();
+        long nextNs = sentNs + settings.renew().toNanos();
         NodeId node = engine.membership().node();
         List<Long> minutes = leases.stream().map(lease -> lease.bucket.minute()).toList();
-        store.renew(shard.id, minutes, node, settings.lease()).whenComplete(StoreCalls.guarded((kept, failure) -> {
-            if (kept == null) {
-                shard.unanswered();
-                engine.calls().failed(shard.id.topic(), failure);
-                return;
+        engine.calls()
+                .<List<Boolean>>repeat(
+                        shard.id.topic(),
+                        () -> node.equals(engine.membership().node())
+                                && !engine.closed()
+                                && nextNs - System.nanoTime() > 0,
+                        () -> store.renew(shard.id, minutes, node, settings.lease()),
+                        (kept, failure, tries) -> {
+                            if (tries.failed() > 0) {
+                                shard.unanswered();
+                            }
+                            if (kept != null) {
+                                shard.answered(System.nanoTime());
+                                renewed(shard, leases, kept, sentNs);
+                            }
+                        });
+    }
+
+    private void renewed(Shard shard, List<Shard.Lease> leases, List<Boolean> kept, long sentNs) {
+        for (int i = 0; i < leases.size(); i++) {
+            Shard.Lease lease = leases.get(i);
+            if (kept.get(i)) {
+                trustUntil(lease, trustedUntilNs(sentNs));
+            } else {
+                lost(shard, lease, "renewal was refused");
             }
-            shard.answered(System.nanoTime());
-            for (int i = 0; i < leases.size(); i++) {
-                Shard.Lease lease = leases.get(i);
-                if (kept.get(i)) {
-                    trustUntil(lease, trustedUntilNs(sentNs));
-                } else {
-                    lost(shard, lease, "renewal was refused");
-                }
-            }
-        }));
+        }
     }
 
     /** Gives a lease up that is not the node's any more; nothing happens when it was given up before. */

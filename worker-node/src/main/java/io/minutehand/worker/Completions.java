@@ -1,6 +1,7 @@
 package io.minutehand.worker;
 
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.service.OneLine;
 import io.minutehand.core.store.HandedJob;
 import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.StoreException;

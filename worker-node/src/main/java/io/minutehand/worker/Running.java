@@ -1,6 +1,7 @@
 package io.minutehand.worker;
 
 import io.minutehand.core.job.Job;
+import io.minutehand.core.service.OneLine;
 import io.minutehand.core.store.HandedJob;
 import io.minutehand.core.topic.Delivery;
 import java.time.Duration;

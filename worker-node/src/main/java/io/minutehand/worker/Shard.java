@@ -22,7 +22,9 @@ final class Shard {
     /** Due time of an empty bucket. */
     static final long NONE_DUE = -1;
 
-    /** What a job may wait so that others share its pop, when very many flow. */
+    /** What a job may wait so that others share its pop, at a job a millisecond, and when very many flow: so much later it starts. */
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(3);
+
     private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(6);
 
     /** A bucket that this node leases. */
@@ -47,7 +49,9 @@ final class Shard {
 
         /** Takes an answer over that was asked for at {@code askedNs}, unless a hint came since and is sooner. */
         void answered(long firstDueMs, long askedNs) {
-            boolean hinted = hintNs - askedNs >= 0 && dueMs > 0;
+            // One that came before the bucket was seen at all leaves it unknown: the job may have come right after the
+            // answer was made.
+            boolean hinted = hintNs - askedNs >= 0 && dueMs != NONE_DUE;
             dueMs = hinted && (firstDueMs < 0 || dueMs < firstDueMs) ? dueMs : firstDueMs;
         }
 
@@ -130,7 +134,7 @@ final class Shard {
     long reachableSinceNs = Long.MAX_VALUE;
 
     /** Pops that find everything they are asked for; one that leaves due jobs is followed at once. */
-    final CallPace pace = new CallPace(LONGEST_PAUSE_NS, System.nanoTime());
+    final CallPace pace = new CallPace(PAUSE_NS, LONGEST_PAUSE_NS, System.nanoTime());
 
     /** Whether the last pop left jobs that were due. */
     boolean behind;

@@ -1,5 +1,6 @@
 package io.minutehand.worker;
 
+import io.minutehand.core.store.Patience;
 import io.minutehand.core.store.StoreException;
 import io.minutehand.core.telemetry.Telemetry;
 import java.util.ArrayDeque;
@@ -26,9 +27,6 @@ final class StoreCalls {
     private static final Logger log = LoggerFactory.getLogger(StoreCalls.class);
     private static final long FIRST_PAUSE_MS = 20;
     private static final long LONGEST_PAUSE_MS = 500;
-
-    /** When a call is sent once more: after so many times the time that an answer may take. Not more often: Redis may be slow from load. */
-    private static final int[] HEDGES = {1, 3};
 
     /** Takes the answer of a call. */
     interface Answer<T> {
@@ -88,7 +86,7 @@ final class StoreCalls {
 
     /** Sends once more what has not been answered in the time that an answer may take. */
     private void hedge() {
-        for (int done = 0; done < HEDGES.length; done++) {
+        for (int done = 0; done < Patience.TWINS; done++) {
             hedge(done);
         }
     }
@@ -97,7 +95,7 @@ final class StoreCalls {
         Deque<Attempt<?>> queue = waiting.get(done);
         long nowNs = timer.nowNs();
         for (Attempt<?> oldest = queue.peek(); oldest != null; oldest = queue.peek()) {
-            long dueNs = oldest.sentNs + HEDGES[done] * patience.ns();
+            long dueNs = oldest.sentNs + patience.twinNs(done + 1);
             if (!oldest.over && dueNs - nowNs > 0) {
                 hedgeTimer.setBy(dueNs);
                 return;
@@ -105,7 +103,7 @@ final class StoreCalls {
             queue.poll();
             if (!oldest.over && oldest.wanted.getAsBoolean()) {
                 oldest.send();
-                if (done + 1 < HEDGES.length) {
+                if (done + 1 < Patience.TWINS) {
                     waiting.get(done + 1).add(oldest);
                 }
             }
@@ -144,7 +142,7 @@ final class StoreCalls {
             send();
             if (!over) {
                 waiting.get(0).add(this);
-                hedgeTimer.setBy(sentNs + patience.ns());
+                hedgeTimer.setBy(sentNs + patience.twinNs(1));
             }
         }
 

@@ -1,5 +1,6 @@
 package io.minutehand.worker;
 
+import io.minutehand.core.service.OneLine;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.write.TopicRegistry;
 import java.util.concurrent.TimeUnit;

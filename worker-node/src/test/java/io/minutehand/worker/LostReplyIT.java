@@ -114,10 +114,15 @@ class LostReplyIT {
     }
 
     private void load() {
+        load(Duration.ofMillis(10));
+    }
+
+    /** Stores jobs, one due so long after the other. */
+    private void load(Duration apart) {
         List<NewJob> batch = new ArrayList<>();
         long base = jobs.nowMs() + 100;
         for (int i = 0; i < JOBS; i++) {
-            batch.add(Jobs.job("job-" + i, base + 10L * i, "{}"));
+            batch.add(Jobs.job("job-" + i, base + apart.toMillis() * i, "{}"));
         }
         jobs.scheduleAll(batch);
     }
@@ -217,6 +222,20 @@ class LostReplyIT {
         assertThat(runs.size()).isEqualTo(JOBS);
         assertThat(runs.worstLatenessMs()).isLessThan(HIDDEN_MS);
         assertThat(jobs.missing()).isZero();
+    }
+
+    /** Two lost replies in a row would end the trust in a lease that is renewed three times in its length. */
+    @Test
+    void shouldKeepItsLeasesWhenEachIsRenewedInVainTwice() {
+        start(Delivery.AT_LEAST_ONCE, (payload, job) -> {});
+        long losses = 4;
+        proxy.loseReplies(TestScripts.sha("renew"), losses);
+        load(Duration.ofMillis(25));
+        await("replies were lost").atMost(LONG).until(() -> proxy.lost() == losses);
+        await("all done").atMost(LONG).until(() -> jobs.counter("done") == JOBS + 2);
+        report("renew, twice a shard", AfterLoss.RESET);
+        assertThat(workers.counted(Counter.LEASE_LOST)).isZero();
+        assertThat(runs.worstLatenessMs()).isLessThan(HIDDEN_MS);
     }
 
     /** The lock of the client library is not a script of ours: its text goes over the wire. */

@@ -12,7 +12,6 @@ import io.minutehand.core.store.NewJob;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.telemetry.Telemetry.Counter;
 import io.minutehand.core.topic.TopicSettings;
-import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.redis.RedisSettings;
 import java.time.Duration;
@@ -138,13 +137,7 @@ class RedisOutageIT {
     @Test
     void shouldLoseNothingWhenRedisIsKilledAndComesBack() throws Exception {
         stream(300);
-        try (RedisCommands commands = server.connect()) {
-            // While it syncs its file, which it does every second, Redis answers what it has not written yet.
-            await("what was accepted is written")
-                    .atMost(LONG)
-                    .until(() -> "0".equals(commands.info("persistence").get("aof_buffer_length")));
-        }
-        server.kill();
+        server.killOnceWritten();
         assertThat(runs.size()).as("started before").isLessThan(300);
         CountDownLatch over = new CountDownLatch(1);
         later.schedule(over::countDown, 2, TimeUnit.SECONDS);

@@ -50,4 +50,14 @@ class ShardLeaseTest {
         lease.hint(7000, CLAIMED_NS + 30);
         assertThat(lease.dueMs).isEqualTo(Shard.UNKNOWN_DUE);
     }
+
+    @Test
+    void shouldLookOnceMoreWhenAHintCameDuringTheFirstQuestion() {
+        // The pop found the bucket empty or emptied it; the hint is of a job that came right after.
+        lease.hint(7000, CLAIMED_NS + 30);
+        lease.answered(Shard.NONE_DUE, CLAIMED_NS + 20);
+        assertThat(lease.dueMs).isEqualTo(Shard.UNKNOWN_DUE);
+        lease.answered(Shard.NONE_DUE, CLAIMED_NS + 40);
+        assertThat(lease.dueMs).isEqualTo(Shard.NONE_DUE);
+    }
 }

@@ -16,11 +16,12 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
+import org.slf4j.LoggerFactory;
 
 /**
  * Adds a line to the file of {@code MINUTEHAND_TEST_COUNTS} for each test that ends: {@code KIND STATUS TEST}, where the
  * kind is {@code single}, {@code cluster}, {@code sentinel} or {@code tls}; a test that used two has two lines, one that
- * used no Redis has none. A test that started none itself counts by what its class did. Without the variable it does
+ * used no Redis has none. A test that started none itself counts by what its class did. Without the variable it writes
  * nothing. Modules register it for their own tests, so that nobody else's are watched.
  */
 public final class DeploymentCounts implements TestExecutionListener {
@@ -43,6 +44,9 @@ public final class DeploymentCounts implements TestExecutionListener {
 
     @Override
     public void testPlanExecutionStarted(TestPlan testPlan) {
+        // Whoever asks for a logger while another thread asks for the first gets a stand-in, and tests run side by
+        // side.
+        LoggerFactory.getILoggerFactory();
         plan = testPlan;
     }
 

@@ -1,14 +1,17 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.Passwords;
+import io.minutehand.source.SourceKind;
 import java.util.ArrayList;
 import java.util.List;
-import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.images.builder.Transferable;
 import org.testcontainers.utility.DockerImageName;
 
 /** A Redis in a container. The only class that needs Testcontainers, which is optional: load it after the probe. */
 final class DockerRedis implements RedisInstance {
+
+    static final String IMAGE = "redis:7.2-alpine";
 
     private static final int PORT = 6379;
     private static final String CONFIG = "/etc/minutehand-redis.conf";
@@ -25,18 +28,13 @@ final class DockerRedis implements RedisInstance {
         }
     }
 
-    /** True if Testcontainers finds an engine. */
-    static boolean engineFound() {
-        return DockerClientFactory.instance().isDockerAvailable();
-    }
-
     /** Starts a container and waits until its port answers. */
     static DockerRedis start(RedisSettings settings) {
-        String password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
+        String password = settings.password() == null ? Passwords.random() : settings.password();
         List<String> config = new ArrayList<>(settings.toConfig(password));
         // Inside the container the caller's address is the bridge's, never loopback.
         config.replaceAll(line -> line.equals("enable-debug-command local") ? "enable-debug-command yes" : line);
-        GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(DockerProbe.IMAGE))
+        GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(IMAGE))
                 .withExposedPorts(PORT)
                 .withCopyToContainer(Transferable.of(String.join("\n", config) + "\n"), CONFIG)
                 .withCommand("redis-server", CONFIG);
@@ -50,8 +48,8 @@ final class DockerRedis implements RedisInstance {
     }
 
     @Override
-    public RedisSourceKind kind() {
-        return RedisSourceKind.DOCKER;
+    public SourceKind kind() {
+        return SourceKind.DOCKER;
     }
 
     @Override
@@ -61,7 +59,7 @@ final class DockerRedis implements RedisInstance {
 
     @Override
     public String describe() {
-        return "source=docker Redis " + version + " in a container of " + DockerProbe.IMAGE;
+        return "source=docker Redis " + version + " in a container of " + IMAGE;
     }
 
     @Override

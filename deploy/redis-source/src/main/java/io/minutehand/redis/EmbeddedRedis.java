@@ -1,5 +1,7 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.PrivateDirectory;
+import io.minutehand.source.SourceKind;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -108,7 +110,7 @@ final class EmbeddedRedis {
             throw new UncheckedIOException("Writing " + executable + " failed: " + e.getMessage(), e);
         }
         try {
-            return new RedisBinary(executable, RedisBinary.versionOf(executable), RedisSourceKind.EMBEDDED);
+            return new RedisBinary(executable, RedisBinary.versionOf(executable), SourceKind.EMBEDDED);
         } catch (IllegalStateException e) {
             throw new IllegalStateException(
                     e.getMessage() + "; if programs may not run below " + directory.getParent()

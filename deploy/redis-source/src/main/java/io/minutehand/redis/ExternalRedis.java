@@ -1,5 +1,6 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.SourceKind;
 import java.io.UncheckedIOException;
 
 /** A server that runs already: reached, looked at, and left alone. */
@@ -39,8 +40,8 @@ final class ExternalRedis implements RedisInstance {
     }
 
     @Override
-    public RedisSourceKind kind() {
-        return RedisSourceKind.ADDRESS;
+    public SourceKind kind() {
+        return SourceKind.ADDRESS;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.FreePorts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

@@ -1,10 +1,10 @@
 package io.minutehand.redis;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import io.minutehand.source.Executables;
+import io.minutehand.source.SourceChooser;
+import io.minutehand.source.SourceKind;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
  *
  * @param executable absolute path
  * @param version    what {@code --version} printed, such as {@code 7.0.15}
- * @param kind       {@link RedisSourceKind#PATH} or {@link RedisSourceKind#EMBEDDED}
+ * @param kind       {@link SourceKind#PATH} or {@link SourceKind#EMBEDDED}
  */
-public record RedisBinary(Path executable, String version, RedisSourceKind kind) {
+public record RedisBinary(Path executable, String version, SourceKind kind) {
 
     private static final Logger LOG = LoggerFactory.getLogger(RedisBinary.class);
 
@@ -28,27 +28,14 @@ public record RedisBinary(Path executable, String version, RedisSourceKind kind)
     private static final Pattern VERSION = Pattern.compile("\\bv=(\\d+)(\\.\\d+)*");
     private static final String VALKEY = "valkey-server";
     private static final String[] NAMES = {"redis-server", VALKEY};
-    private static final long VERSION_TIMEOUT_S = 10;
 
     /**
-     * The program that server processes of this JVM use: the installed one, else the embedded one. A
-     * {@code MINUTEHAND_REDIS_SOURCE} of {@code path} or {@code embedded} decides; {@code address} and {@code docker}
-     * do not matter here, because neither offers a process that can be killed, stopped and started again.
+     * The programs that server processes of this JVM use; see {@link SourceChooser#programs()}.
      *
-     * @throws IllegalStateException if the forced one is not available, or if there is none
+     * @throws IllegalStateException if the forced ones are not available, or if there are none
      */
     public static RedisBinary locate() {
-        String forced = RedisSource.setting(RedisSource.SOURCE_PROPERTY, RedisSource.SOURCE_VARIABLE);
-        RedisSourceKind kind = forced == null ? null : RedisSourceKind.ofLabel(forced);
-        if (kind == RedisSourceKind.EMBEDDED) {
-            return embedded();
-        }
-        Optional<RedisBinary> installed = onPath();
-        if (kind == RedisSourceKind.PATH) {
-            return installed.orElseThrow(
-                    () -> new IllegalStateException(RedisSource.SOURCE_VARIABLE + "=path, but " + missingOnPath()));
-        }
-        return installed.orElseGet(RedisBinary::embedded);
+        return RedisSource.chooser().programs();
     }
 
     /** The installed {@code redis-server}, else {@code valkey-server}, of version 7.0 or later. */
@@ -75,7 +62,7 @@ public record RedisBinary(Path executable, String version, RedisSourceKind kind)
             if (found.isPresent()) {
                 Path executable = found.get();
                 try {
-                    return Optional.of(new RedisBinary(executable, versionOf(executable), RedisSourceKind.PATH));
+                    return Optional.of(new RedisBinary(executable, versionOf(executable), SourceKind.PATH));
                 } catch (IllegalStateException e) {
                     LOG.warn("redis: ignored executable={} reason={}", executable, e.getMessage());
                 }
@@ -113,7 +100,7 @@ public record RedisBinary(Path executable, String version, RedisSourceKind kind)
      * @throws IllegalStateException if it does not run, prints no version, or is too old
      */
     static String versionOf(Path executable) {
-        String output = run(executable);
+        String output = Executables.versionText(executable);
         Matcher matcher = VERSION.matcher(output);
         if (!matcher.find()) {
             throw new IllegalStateException("'" + executable + " --version' names no version: " + output.trim());
@@ -129,25 +116,6 @@ public record RedisBinary(Path executable, String version, RedisSourceKind kind)
         if (!major.matches("\\d{1,6}") || Integer.parseInt(major) < OLDEST_MAJOR) {
             throw new IllegalStateException(
                     what + " is version " + version + "; " + OLDEST_MAJOR + ".0 or later is needed");
-        }
-    }
-
-    private static String run(Path executable) {
-        try {
-            Process process = new ProcessBuilder(executable.toString(), "--version")
-                    .redirectErrorStream(true)
-                    .start();
-            process.getOutputStream().close();
-            if (!process.waitFor(VERSION_TIMEOUT_S, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-                throw new IllegalStateException("'" + executable + " --version' did not end");
-            }
-            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new IllegalStateException("'" + executable + " --version' failed: " + e.getMessage(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while asking " + executable + " for its version", e);
         }
     }
 }

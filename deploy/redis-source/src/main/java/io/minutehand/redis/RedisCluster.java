@@ -1,5 +1,8 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.Passwords;
+import io.minutehand.source.SourceKind;
+import io.minutehand.source.Waiting;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +54,7 @@ public final class RedisCluster implements RedisInstance {
     public static RedisCluster start(
             RedisBinary binary, int primaries, int replicasPerPrimary, RedisSettings settings) {
         Deployment.CLUSTER.note();
-        String password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
+        String password = settings.password() == null ? Passwords.random() : settings.password();
         RedisSettings shared = settings.withPassword(password)
                 .with("cluster-node-timeout 2000", "cluster-replica-validity-factor 0", "repl-diskless-sync-delay 0");
         List<RedisServer> nodes = new ArrayList<>();
@@ -93,7 +96,7 @@ public final class RedisCluster implements RedisInstance {
     }
 
     @Override
-    public RedisSourceKind kind() {
+    public SourceKind kind() {
         return nodes.get(0).kind();
     }
 

@@ -1,5 +1,6 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.SourceKind;
 import java.util.List;
 
 /**
@@ -15,7 +16,7 @@ public interface RedisInstance extends AutoCloseable {
     String uri();
 
     /** Where this Redis comes from. */
-    RedisSourceKind kind();
+    SourceKind kind();
 
     /** Version, such as {@code 7.0.15}. A program is asked for its own, a running Valkey names the Redis that it equals. */
     String version();

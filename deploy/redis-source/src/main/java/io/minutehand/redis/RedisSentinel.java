@@ -1,5 +1,7 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.Passwords;
+import io.minutehand.source.Waiting;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,7 +49,7 @@ public final class RedisSentinel implements AutoCloseable {
      */
     public static RedisSentinel start(RedisBinary binary, RedisSettings settings) {
         Deployment.SENTINEL.note();
-        String password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
+        String password = settings.password() == null ? Passwords.random() : settings.password();
         RedisSettings shared = settings.withPassword(password).with("repl-diskless-sync-delay 0");
         List<RedisServer> servers = new ArrayList<>();
         List<RedisServer> sentinels = new ArrayList<>();

@@ -1,15 +1,16 @@
 package io.minutehand.redis;
 
-import java.io.IOException;
+import io.minutehand.source.Executables;
+import io.minutehand.source.FreePorts;
+import io.minutehand.source.Passwords;
+import io.minutehand.source.PrivateDirectory;
+import io.minutehand.source.SourceKind;
+import io.minutehand.source.Waiting;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,9 +33,6 @@ public final class RedisServer implements RedisInstance {
     private static final String CLOCK_FILE = "clock";
     private static final Duration START_LIMIT = Duration.ofSeconds(30);
     private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(2);
-    private static final int PORT_TRIES = 5;
-    private static final int SHOWN_LOG_LINES = 15;
-    private static final String PORT_TAKEN = "Address already in use";
 
     /** What the process is for. */
     enum Role {
@@ -52,14 +50,13 @@ public final class RedisServer implements RedisInstance {
     private final @Nullable SteppedClock clock;
     private Process process;
 
-    private RedisServer(RedisBinary binary, Role role, RedisSettings settings, PrivateDirectory directory)
-            throws IOException {
+    private RedisServer(RedisBinary binary, Role role, RedisSettings settings, PrivateDirectory directory) {
         this.binary = binary;
         this.role = role;
         this.directory = directory;
         this.port = FreePorts.next();
         this.busPort = role == Role.CLUSTER_NODE ? FreePorts.next() : 0;
-        this.password = settings.password() == null ? RedisSettings.randomPassword() : settings.password();
+        this.password = settings.password() == null ? Passwords.random() : settings.password();
         this.clock = settings.steppedClock() ? steppedClock() : null;
         writeConfig(settings);
         this.process = launch();
@@ -95,24 +92,12 @@ public final class RedisServer implements RedisInstance {
     }
 
     static RedisServer start(RedisBinary binary, RedisSettings settings, Role role) {
-        for (int attempt = 1; ; attempt++) {
-            PrivateDirectory directory = PrivateDirectory.create("redis");
-            try {
-                RedisServer server = new RedisServer(binary, role, settings, directory);
-                server.awaitAnswer();
-                LOG.info("redis: started {} role={} pid={}", server.describe(), role, server.pid());
-                return server;
-            } catch (IOException e) {
-                directory.close();
-                throw new UncheckedIOException("Writing the configuration of Redis failed: " + e.getMessage(), e);
-            } catch (RuntimeException e) {
-                directory.close();
-                // Another process took the port between the look and the start.
-                if (attempt == PORT_TRIES || !String.valueOf(e.getMessage()).contains(PORT_TAKEN)) {
-                    throw e;
-                }
-            }
-        }
+        return PrivateDirectory.startServer("redis", directory -> {
+            RedisServer server = new RedisServer(binary, role, settings, directory);
+            server.awaitAnswer();
+            LOG.info("redis: started {} role={} pid={}", server.describe(), role, server.pid());
+            return server;
+        });
     }
 
     /** {@code redis://:password@127.0.0.1:port}. Not for logs. */
@@ -122,7 +107,7 @@ public final class RedisServer implements RedisInstance {
     }
 
     @Override
-    public RedisSourceKind kind() {
+    public SourceKind kind() {
         return binary.kind();
     }
 
@@ -178,6 +163,24 @@ public final class RedisServer implements RedisInstance {
     }
 
     /**
+     * Ends the process at once (SIGKILL), as a crash would, and at a moment at which it holds nothing back that it has
+     * answered: with an append-only file, {@link #restart()} finds all of that again.
+     *
+     * <p>With {@code appendfsync everysec}, Redis answers before it writes while an fsync runs, for up to 2 s. What a
+     * crash takes then was lost by Redis, and says nothing of those who use it. To see that no fsync runs is not enough,
+     * for the next may begin before the signal arrives. So Redis is told to leave syncing to the system first, and from
+     * then on it writes before each answer; a crash of the process alone loses no write. The next start syncs as before.
+     *
+     * @throws UncheckedIOException if it does not answer, as a paused one
+     */
+    public synchronized void killOnceWritten() {
+        try (RedisCommands commands = connect()) {
+            commands.call("CONFIG", "SET", "appendfsync", "no");
+        }
+        kill();
+    }
+
+    /**
      * Starts the process again, on the same port and with the same data; kills it first if it runs. Returns when it
      * answers, with its data loaded.
      *
@@ -223,7 +226,7 @@ public final class RedisServer implements RedisInstance {
         return describe();
     }
 
-    private void writeConfig(RedisSettings settings) throws IOException {
+    private void writeConfig(RedisSettings settings) {
         List<String> config = new ArrayList<>();
         config.add("port " + port);
         config.add("bind " + HOST);
@@ -237,13 +240,11 @@ public final class RedisServer implements RedisInstance {
             }
             config.addAll(settings.toConfig(password));
         }
-        Path file = directory.path().resolve(CONFIG_FILE);
-        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        Files.write(file, config, StandardCharsets.UTF_8);
+        directory.write(CONFIG_FILE, String.join("\n", config) + "\n");
     }
 
     private SteppedClock steppedClock() {
-        if (binary.kind() == RedisSourceKind.EMBEDDED) {
+        if (binary.kind() == SourceKind.EMBEDDED) {
             throw new IllegalStateException(
                     "The clock of " + binary.describe() + " cannot be set, for nothing can stand"
                             + " between it and its own C library; install a redis-server");
@@ -280,27 +281,10 @@ public final class RedisServer implements RedisInstance {
     }
 
     private String lastLogLines() {
-        try {
-            List<String> lines = Files.readAllLines(directory.path().resolve(LOG_FILE));
-            return "its log ends with:\n"
-                    + String.join("\n", lines.subList(Math.max(0, lines.size() - SHOWN_LOG_LINES), lines.size()));
-        } catch (IOException e) {
-            return "its log cannot be read: " + e.getMessage();
-        }
+        return directory.endOf(LOG_FILE);
     }
 
     private synchronized void signal(String name) {
-        // The shell's own kill: the program of that name is not on every machine.
-        try {
-            Process kill = new ProcessBuilder("/bin/sh", "-c", "kill -" + name + " " + process.pid()).start();
-            if (!kill.waitFor(START_LIMIT.toSeconds(), TimeUnit.SECONDS) || kill.exitValue() != 0) {
-                throw new IllegalStateException("SIG" + name + " did not reach process " + process.pid());
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("Sending SIG" + name + " failed: " + e.getMessage(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while sending SIG" + name, e);
-        }
+        Executables.signal(process, name);
     }
 }

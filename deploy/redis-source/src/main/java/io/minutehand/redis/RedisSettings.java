@@ -79,11 +79,4 @@ public record RedisSettings(
         config.addAll(lines);
         return config;
     }
-
-    /** 128 random bits in hex. */
-    static String randomPassword() {
-        byte[] bytes = new byte[16];
-        new java.security.SecureRandom().nextBytes(bytes);
-        return java.util.HexFormat.of().formatHex(bytes);
-    }
 }

@@ -1,8 +1,7 @@
 package io.minutehand.redis;
 
-import java.util.Optional;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
+import io.minutehand.source.SourceChooser;
+import io.minutehand.source.SourceKind;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,37 +27,30 @@ public final class RedisSource {
     /** System property that forces a source. */
     public static final String SOURCE_PROPERTY = "minutehand.redis.source";
 
+    static final SourceChooser.Names NAMES =
+            new SourceChooser.Names("Redis", ADDRESS_VARIABLE, ADDRESS_PROPERTY, SOURCE_VARIABLE, SOURCE_PROPERTY);
+
     private static final Logger LOG = LoggerFactory.getLogger(RedisSource.class);
 
-    private final RedisSourceKind kind;
+    private final SourceChooser.Choice<RedisBinary> choice;
     private final String description;
-    private final @Nullable String address;
-    private final @Nullable RedisBinary binary;
 
-    private RedisSource(
-            RedisSourceKind kind, String description, @Nullable String address, @Nullable RedisBinary binary) {
-        this.kind = kind;
-        this.description = description;
-        this.address = address;
-        this.binary = binary;
+    RedisSource(SourceChooser.Choice<RedisBinary> choice) {
+        this.choice = choice;
+        RedisBinary binary = choice.programs();
+        String address = choice.address();
+        if (binary != null) {
+            this.description = binary.describe();
+        } else if (address != null) {
+            this.description = "server at " + RedisAddress.parse(address);
+        } else {
+            this.description = "container of " + DockerRedis.IMAGE;
+        }
     }
 
-    /** What the choice looks at; tests replace it. */
-    record Surroundings(
-            @Nullable String address,
-            @Nullable String forced,
-            BooleanSupplier docker,
-            Supplier<Optional<RedisBinary>> installed,
-            Supplier<RedisBinary> embedded) {
-
-        static Surroundings ofThisProcess() {
-            return new Surroundings(
-                    setting(ADDRESS_PROPERTY, ADDRESS_VARIABLE),
-                    setting(SOURCE_PROPERTY, SOURCE_VARIABLE),
-                    DockerProbe::isAvailable,
-                    RedisBinary::onPath,
-                    RedisBinary::embedded);
-        }
+    static SourceChooser<RedisBinary> chooser() {
+        return SourceChooser.ofThisProcess(
+                NAMES, RedisBinary::onPath, RedisBinary.missingOnPath(), RedisBinary::embedded);
     }
 
     /**
@@ -69,7 +61,7 @@ public final class RedisSource {
      * @throws IllegalArgumentException if the address or the forced label is malformed
      */
     public static RedisSource forDemo(@Nullable String address) {
-        return chosen(choose(address, false, Surroundings.ofThisProcess()));
+        return chosen(chooser().choose(address, false));
     }
 
     /**
@@ -79,80 +71,18 @@ public final class RedisSource {
      * @throws IllegalArgumentException if the address or the forced label is malformed
      */
     public static RedisSource forTests() {
-        return chosen(choose(null, true, Surroundings.ofThisProcess()));
+        return chosen(chooser().choose(null, true));
     }
 
-    private static RedisSource chosen(RedisSource source) {
-        LOG.info("redis: chose source={} {}", source.kind.label(), source.description);
+    private static RedisSource chosen(SourceChooser.Choice<RedisBinary> choice) {
+        RedisSource source = new RedisSource(choice);
+        LOG.info("redis: chose source={} {}", source.kind().label(), source.description);
         return source;
     }
 
-    static RedisSource choose(@Nullable String argument, boolean dockerAllowed, Surroundings around) {
-        String address = argument != null ? argument : around.address();
-        if (around.forced() != null) {
-            RedisSourceKind forced = RedisSourceKind.ofLabel(around.forced());
-            if (argument != null && forced != RedisSourceKind.ADDRESS) {
-                throw new IllegalStateException("An address was given, but " + SOURCE_VARIABLE + "=" + forced.label()
-                        + "; drop one of the two");
-            }
-            return forced(forced, address, around);
-        }
-        if (address != null) {
-            return ofAddress(address);
-        }
-        if (dockerAllowed && around.docker().getAsBoolean()) {
-            return ofDocker();
-        }
-        return around.installed()
-                .get()
-                .map(RedisSource::ofBinary)
-                .orElseGet(() -> ofBinary(around.embedded().get()));
-    }
-
-    private static RedisSource forced(RedisSourceKind kind, @Nullable String address, Surroundings around) {
-        String setting = SOURCE_VARIABLE + "=" + kind.label();
-        switch (kind) {
-            case ADDRESS -> {
-                if (address == null) {
-                    throw new IllegalStateException(setting + ", but no address is given; set " + ADDRESS_VARIABLE);
-                }
-                return ofAddress(address);
-            }
-            case DOCKER -> {
-                if (!around.docker().getAsBoolean()) {
-                    throw new IllegalStateException(
-                            setting + ", but Testcontainers is not on the class path or finds no Docker engine");
-                }
-                return ofDocker();
-            }
-            case PATH -> {
-                return ofBinary(around.installed()
-                        .get()
-                        .orElseThrow(
-                                () -> new IllegalStateException(setting + ", but " + RedisBinary.missingOnPath())));
-            }
-            case EMBEDDED -> {
-                return ofBinary(around.embedded().get());
-            }
-        }
-        throw new IllegalStateException("Unknown source " + kind);
-    }
-
-    private static RedisSource ofAddress(String address) {
-        return new RedisSource(RedisSourceKind.ADDRESS, "server at " + RedisAddress.parse(address), address, null);
-    }
-
-    private static RedisSource ofDocker() {
-        return new RedisSource(RedisSourceKind.DOCKER, "container of " + DockerProbe.IMAGE, null, null);
-    }
-
-    private static RedisSource ofBinary(RedisBinary binary) {
-        return new RedisSource(binary.kind(), binary.describe(), null, binary);
-    }
-
     /** Which source was chosen. */
-    public RedisSourceKind kind() {
-        return kind;
+    public SourceKind kind() {
+        return choice.kind();
     }
 
     /** One line for people: what was chosen, without credentials. */
@@ -168,6 +98,8 @@ public final class RedisSource {
      * @throws java.io.UncheckedIOException if nothing answers at the address
      */
     public RedisInstance open(RedisSettings settings) {
+        RedisBinary binary = choice.programs();
+        String address = choice.address();
         if (binary != null) {
             return RedisServer.start(binary, settings);
         }
@@ -175,11 +107,5 @@ public final class RedisSource {
             return ExternalRedis.reach(address);
         }
         return DockerRedis.start(settings);
-    }
-
-    /** A setting from the system properties, else from the environment; null if neither has it or it is empty. */
-    static @Nullable String setting(String property, String variable) {
-        String value = System.getProperty(property, System.getenv(variable));
-        return value == null || value.isBlank() ? null : value.trim();
     }
 }

@@ -1,5 +1,8 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.FreePorts;
+import io.minutehand.source.Passwords;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -102,8 +105,8 @@ public final class RedisTls implements AutoCloseable {
         Deployment.TLS.note();
         PrivateDirectory directory = PrivateDirectory.create("redis-tls");
         try {
-            String storePassword = RedisSettings.randomPassword();
-            String userPassword = RedisSettings.randomPassword();
+            String storePassword = Passwords.random();
+            String userPassword = Passwords.random();
             Path certificate = directory.path().resolve("redis.crt");
             Path key = directory.path().resolve("redis.key");
             makeCertificate(directory, storePassword, certificate, key);

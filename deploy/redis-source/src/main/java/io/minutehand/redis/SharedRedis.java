@@ -1,5 +1,6 @@
 package io.minutehand.redis;
 
+import io.minutehand.source.SourceKind;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,7 +89,7 @@ public final class SharedRedis {
 
     /** Refuses a server with somebody's data in it, before any test can flush it. */
     static void claim(RedisInstance instance) {
-        if (instance.kind() != RedisSourceKind.ADDRESS) {
+        if (instance.kind() != SourceKind.ADDRESS) {
             return;
         }
         try (RedisCommands commands = instance.connect()) {
@@ -103,7 +104,7 @@ public final class SharedRedis {
     }
 
     private static void mark(RedisInstance instance, RedisCommands commands) {
-        if (instance.kind() == RedisSourceKind.ADDRESS) {
+        if (instance.kind() == SourceKind.ADDRESS) {
             commands.call("SET", MARKER, "1");
         }
     }

@@ -3,11 +3,17 @@ package io.minutehand.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.minutehand.source.SourceKind;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,14 +36,14 @@ class RedisBinaryTest {
     void shouldTakeTheFirstOnThePath() throws IOException {
         Path expected = program(first, "redis-server", "Redis server v=7.2.4 sha=00000000:0 malloc=libc bits=64");
         program(second, "redis-server", "Redis server v=7.0.15 sha=00000000:0");
-        assertThat(RedisBinary.onPath(searchPath())).contains(new RedisBinary(expected, "7.2.4", RedisSourceKind.PATH));
+        assertThat(RedisBinary.onPath(searchPath())).contains(new RedisBinary(expected, "7.2.4", SourceKind.PATH));
     }
 
     @Test
     void shouldTakeValkeyWhenRedisIsTooOld() throws IOException {
         program(first, "redis-server", "Redis server v=6.2.11 sha=00000000:0");
         Path expected = program(second, "valkey-server", "Valkey server v=8.1.3 sha=00000000:0");
-        assertThat(RedisBinary.onPath(searchPath())).contains(new RedisBinary(expected, "8.1.3", RedisSourceKind.PATH));
+        assertThat(RedisBinary.onPath(searchPath())).contains(new RedisBinary(expected, "8.1.3", SourceKind.PATH));
     }
 
     @Test
@@ -45,7 +51,7 @@ class RedisBinaryTest {
         program(first, "redis-server", "Redis server v=7.2.4 sha=00000000:0");
         assertThat(RedisBinary.valkey(searchPath())).isEmpty();
         Path expected = program(second, "valkey-server", "Valkey server v=8.1.3 sha=00000000:0");
-        assertThat(RedisBinary.valkey(searchPath())).contains(new RedisBinary(expected, "8.1.3", RedisSourceKind.PATH));
+        assertThat(RedisBinary.valkey(searchPath())).contains(new RedisBinary(expected, "8.1.3", SourceKind.PATH));
     }
 
     @Test
@@ -69,6 +75,23 @@ class RedisBinaryTest {
     void shouldRefuseAProgramThatNamesNoVersion() throws IOException {
         Path odd = program(first, "redis-server", "hello");
         assertThatThrownBy(() -> RedisBinary.versionOf(odd)).hasMessageContaining("hello");
+    }
+
+    /** Another thread that starts a process just then holds the file open for a moment. */
+    @Test
+    void shouldWaitForAProgramThatIsStillOpenForWriting() throws IOException {
+        Path program = program(first, "redis-server", "Redis server v=7.2.4 sha=00000000:0");
+        FileChannel open = FileChannel.open(program, StandardOpenOption.WRITE);
+        CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS).execute(() -> close(open));
+        assertThat(RedisBinary.versionOf(program)).isEqualTo("7.2.4");
+    }
+
+    private static void close(FileChannel open) {
+        try {
+            open.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private String searchPath() {

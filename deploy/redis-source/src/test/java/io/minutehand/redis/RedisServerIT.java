@@ -67,7 +67,7 @@ class RedisServerIT {
             try (RedisCommands commands = server.connect()) {
                 commands.call("SET", "kept", value);
             }
-            server.kill();
+            server.killOnceWritten();
             assertThat(server.isAlive()).isFalse();
             assertThatThrownBy(server::connect).isInstanceOf(UncheckedIOException.class);
 
@@ -77,6 +77,7 @@ class RedisServerIT {
             assertThat(server.pid()).isNotEqualTo(firstPid);
             try (RedisCommands commands = server.connect()) {
                 assertThat((byte[]) commands.call("GET", "kept")).isEqualTo(value);
+                assertThat(commands.texts("CONFIG", "GET", "appendfsync")).containsExactly("appendfsync", "everysec");
             }
         }
     }

@@ -3,6 +3,8 @@ package io.minutehand.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.minutehand.source.SourceChooser;
+import io.minutehand.source.SourceKind;
 import org.junit.jupiter.api.Test;
 
 class SharedRedisIT {
@@ -50,15 +52,11 @@ class SharedRedisIT {
     @Test
     void shouldReachAServerAtAnAddress() {
         try (RedisServer server = RedisServer.start();
-                RedisInstance external = RedisSource.choose(
-                                server.uri(),
-                                false,
-                                new RedisSource.Surroundings(null, null, () -> false, RedisBinary::onPath, () -> {
-                                    throw new AssertionError("the address comes first");
-                                }))
+                RedisInstance external = new RedisSource(
+                                new SourceChooser.Choice<>(SourceKind.ADDRESS, server.uri(), null))
                         .open(RedisSettings.defaults());
                 RedisCommands commands = external.connect()) {
-            assertThat(external.kind()).isEqualTo(RedisSourceKind.ADDRESS);
+            assertThat(external.kind()).isEqualTo(SourceKind.ADDRESS);
             assertThat(external.version()).isEqualTo(server.version());
             assertThat(external.describe()).contains("source=address").doesNotContain(server.password());
             assertThat(commands.call("PING")).isEqualTo("PONG");

@@ -11,6 +11,7 @@ import io.minutehand.router.OnFull;
 import io.minutehand.router.RouterDefaults;
 import io.minutehand.worker.TopicOptions;
 import io.minutehand.worker.WorkerSettings;
+import io.minutehand.worker.reconcile.ReconcilerSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,6 +77,23 @@ class ReadmeSettingsTest {
         defaults.put("namespace", "`" + redis.namespace() + "`");
 
         assertThat(rows("## Settings")).containsExactlyEntriesOf(defaults);
+    }
+
+    @Test
+    void shouldNameTheDefaultsOfAReconciler() {
+        ReconcilerSettings settings = ReconcilerSettings.defaults();
+
+        assertThat(readme)
+                .contains("period, from the beginning of one pass to that of the next | " + minutes(settings.period()))
+                .contains("look-ahead; more than the period and a pass | " + minutes(settings.lookAhead()))
+                .contains("rows of a page / fetched at a time | " + settings.pageSize() + " / " + settings.fetchSize())
+                .contains("rows a second, at most | " + count(settings.rowsPerSecond()))
+                .contains("query time-out / lease | " + text(settings.queryTimeout()) + " / " + text(settings.lease()))
+                .contains("dry run | " + (settings.dryRun() ? "on" : "off"));
+    }
+
+    private static String minutes(Duration duration) {
+        return duration.toMinutes() + " min";
     }
 
     @Test

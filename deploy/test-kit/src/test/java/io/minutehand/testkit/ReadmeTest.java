@@ -28,11 +28,17 @@ class ReadmeTest {
             import io.minutehand.core.job.*;
             import io.minutehand.core.topic.*;
             import io.minutehand.router.*;
+            import io.minutehand.router.outbox.*;
             import io.minutehand.testkit.*;
             import io.minutehand.worker.*;
+            import io.minutehand.worker.jdbc.*;
+            import io.minutehand.worker.reconcile.*;
+            import java.sql.Connection;
             import java.time.Duration;
+            import java.time.ZoneOffset;
             import java.util.List;
             import java.util.Optional;
+            import javax.sql.DataSource;
             import org.junit.jupiter.api.Test;
             import org.junit.jupiter.api.extension.RegisterExtension;
             import org.slf4j.Logger;
@@ -41,7 +47,7 @@ class ReadmeTest {
 
     private static final String READERS_NAMES = """
             record CloseOrder(long id) {}
-            interface Orders { int closeIfUnpaid(long id); }
+            interface Orders { int closeIfUnpaid(long id); void insert(Connection c, long id); void bookPoints(Connection c, long id); }
             interface Printer { boolean ready(); void print(byte[] bytes); }
             static final Logger log = LoggerFactory.getLogger("readme");
             static Orders orders;
@@ -49,6 +55,9 @@ class ReadmeTest {
             static List<JobSpec<CloseOrder>> specs;
             static JobHandler<CloseOrder> handler;
             static TopicHandle<CloseOrder> closing;
+            static JobRouter router;
+            static DataSource database;
+            static Connection connection;
             """;
 
     @TempDir

@@ -91,6 +91,7 @@ final class DemoRun implements AutoCloseable {
                 new WorkerProcess.Kind(
                         "demo-worker",
                         WORKER_HEAP_MB,
+                        WorkerProcess.Compiler.SOON,
                         this::workerArguments,
                         name -> Map.of(
                                 RedisSource.ADDRESS_VARIABLE, stage.redis().uri())));

@@ -4,12 +4,12 @@ import io.minutehand.loadtest.fleet.LogFile;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.fleet.RedisProbe;
 import io.minutehand.loadtest.ledger.LedgerWriter;
-import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisGoneException;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.RedisSettings;
 import io.minutehand.redis.RedisSource;
-import io.minutehand.redis.RedisSourceKind;
+import io.minutehand.source.PrivateDirectory;
+import io.minutehand.source.SourceKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -130,7 +130,7 @@ final class Stage implements AutoCloseable {
 
     /** Returns whether the keys of the run are to be deleted from a Redis that was there before it. */
     boolean deletesKeys() {
-        return redis.kind() == RedisSourceKind.ADDRESS && !options.keepKeys();
+        return redis.kind() == SourceKind.ADDRESS && !options.keepKeys();
     }
 
     /** Returns the names of the measured topics. */

@@ -9,13 +9,13 @@ import io.minutehand.loadtest.ledger.LedgerRecord.NodeEvent;
 import io.minutehand.loadtest.ledger.LedgerWriter;
 import io.minutehand.loadtest.report.RunFacts.Kill;
 import io.minutehand.redis.LinkProxy;
-import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisBinary;
 import io.minutehand.redis.RedisCluster;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.redis.RedisSettings;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,6 +84,7 @@ final class Arena implements AutoCloseable {
                 new WorkerProcess.Kind(
                         "fault-worker",
                         128,
+                        WorkerProcess.Compiler.SOON,
                         name -> List.of("--name", name, "--namespace", NAMESPACE, "--work-dir", workDir.toString()),
                         this::environmentOf));
         this.load = new Load(settings, seed, uriOf(ROUTER), ledger, clock);
@@ -405,30 +406,16 @@ final class Arena implements AutoCloseable {
         return kill;
     }
 
-    /** Kills Redis and starts it again with its data. Returns the outage, ms. */
+    /** Kills Redis, at a moment at which it holds nothing back, and starts it again with its data. Returns the outage, ms. */
     long restartRedis(Duration down) throws InterruptedException {
-        awaitWritten();
         long beganNs = System.nanoTime();
-        redis().kill();
+        redis().killOnceWritten();
         event("redis", "killed", "");
         Thread.sleep(down.toMillis());
         redis().restart();
         long outageMs = (System.nanoTime() - beganNs) / 1_000_000;
         event("redis", "restarted", "after " + outageMs + " ms");
         return outageMs;
-    }
-
-    /**
-     * Waits for a moment at which no fsync is under way. While one is, Redis answers before it has written to its
-     * append-only file, for up to two seconds: what a crash takes then was lost by Redis, and says nothing of the product.
-     */
-    private void awaitWritten() throws InterruptedException {
-        try (RedisCommands commands = commands()) {
-            await(
-                    "Redis to have written its append-only file",
-                    START_LIMIT,
-                    () -> "0".equals(commands.info("persistence").get("aof_pending_bio_fsync")));
-        }
     }
 
     /** A look into Redis by plain commands. Close it. */

@@ -56,7 +56,7 @@ public final class FaultWorkerCommand implements Callable<Integer> {
         Thread.currentThread().setName("status");
         RunSettings settings = RunSettings.read(workDir);
         try (LedgerWriter ledger = LedgerWriter.create(workDir, name);
-                RedisClock clock = RedisClock.watch(connect())) {
+                RedisClock clock = clock()) {
             FaultHandlers handlers = new FaultHandlers(name, workDir, settings, ledger, clock);
             WorkerNode.Builder builder = WorkerNode.connect(link)
                     .namespace(namespace)
@@ -72,12 +72,17 @@ public final class FaultWorkerCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Connects to Redis, and again if it is down just now: a node may be added while it is. */
-    private RedisCommands connect() throws InterruptedException {
+    /** Connects to Redis and asks for its time, and again if it is down just now: a node may be added while it is, or is killed. */
+    private RedisClock clock() throws InterruptedException {
         for (int left = STARTS * 10; ; left--) {
+            RedisCommands redis = null;
             try {
-                return RedisCommands.connect(direct);
+                redis = RedisCommands.connect(direct);
+                return RedisClock.watch(redis);
             } catch (RuntimeException e) {
+                if (redis != null) {
+                    redis.close();
+                }
                 if (left == 0) {
                     throw e;
                 }

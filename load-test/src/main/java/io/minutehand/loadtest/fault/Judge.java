@@ -150,19 +150,6 @@ final class Judge {
         atMost("largest lateness ms", limit + slackMs(), punctuality.all().max());
     }
 
-    /**
-     * No job waited longer for its first start once it was both due and known to be stored. A call of the producer whose reply
-     * is lost may store a job long after its due time; that is the producer's wait.
-     */
-    void hiddenAtMostMs(double limit) {
-        long longestUs = verdict.firstStarts().stream()
-                .mapToLong(start ->
-                        start.startUs() - Math.max(start.dueUs(), arena.load().acceptedUs(start.id())))
-                .max()
-                .orElse(0);
-        atMost("longest wait from due time or acceptance ms", limit + slackMs(), longestUs / 1000.0);
-    }
-
     /** Each killed node's buckets were drained by others in time, and no job of any bucket waited longer, but for a further death. */
     void takeoverInTime() {
         double limit = arena.settings().takeover().toMillis() + slackMs();

@@ -64,7 +64,6 @@ final class Load implements AutoCloseable {
     });
     private final Map<String, Deed> deeds = new ConcurrentHashMap<>();
     private final Map<String, Long> dues = new ConcurrentHashMap<>();
-    private final Map<String, Long> acceptedUs = new ConcurrentHashMap<>();
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
     private final Map<Status, Long> answers = new EnumMap<>(Status.class);
     private final AtomicLong unanswered = new AtomicLong();
@@ -185,7 +184,6 @@ final class Load implements AutoCloseable {
         }
         if (ack == Ack.ACCEPTED) {
             lastAnswerNs = System.nanoTime();
-            acceptedUs.putIfAbsent(id, nowUs);
             stored(ShardMap.shardOf(id, settings.shards()), lastAnswerNs);
             accepted.incrementAndGet();
             unanswered.decrementAndGet();
@@ -256,11 +254,6 @@ final class Load implements AutoCloseable {
     Deed.@Nullable Kind deedOf(String id) {
         Deed deed = deeds.get(id);
         return deed == null ? null : deed.kind();
-    }
-
-    /** When the producer learned that a job is stored, by the Redis clock; 0 if it has not. */
-    long acceptedUs(String id) {
-        return acceptedUs.getOrDefault(id, 0L);
     }
 
     /** Whether a call for a job was ever refused. */

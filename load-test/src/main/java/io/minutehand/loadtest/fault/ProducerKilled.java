@@ -60,6 +60,7 @@ final class ProducerKilled implements FaultRow {
         WorkerProcess.Kind kind = new WorkerProcess.Kind(
                 "fault-producer",
                 96,
+                WorkerProcess.Compiler.SOON,
                 unused -> List.of(
                         "--name", name, "--work-dir", arena.workDir().toString(), "--due-us", Long.toString(dueUs)),
                 unused -> Map.of(FaultWorkerCommand.LINK_VARIABLE, arena.redis().uri()));

@@ -1,6 +1,6 @@
 package io.minutehand.loadtest.fleet;
 
-import io.minutehand.redis.PrivateDirectory;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

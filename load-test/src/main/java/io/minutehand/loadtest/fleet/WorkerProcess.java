@@ -1,6 +1,6 @@
 package io.minutehand.loadtest.fleet;
 
-import io.minutehand.redis.PrivateDirectory;
+import io.minutehand.source.PrivateDirectory;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -29,17 +29,34 @@ public final class WorkerProcess {
     private volatile WorkerLine.Status status = WorkerLine.Status.NONE;
     private volatile boolean endWanted;
 
+    /** How the JVM of a worker compiles. */
+    public enum Compiler {
+        /** Soon, and little: what runs for a minute is compiled when it begins, and leaves the cores to the work. */
+        SOON(List.of("-XX:TieredStopAtLevel=1")),
+
+        /** As a JVM does unless told otherwise: the code is the fastest, some ten seconds later. */
+        FULLY(List.of());
+
+        private final List<String> options;
+
+        Compiler(List<String> options) {
+            this.options = options;
+        }
+    }
+
     /**
      * How the workers of a fleet are started; each function gets a worker's name.
      *
      * @param command the subcommand of {@code minutehand} that is a worker
      * @param heapMb the largest heap, MiB
+     * @param compiler how its code is compiled
      * @param arguments of the command
      * @param environment variables beyond those of this process; secrets go here, for arguments show in process lists
      */
     public record Kind(
             String command,
             int heapMb,
+            Compiler compiler,
             Function<String, List<String>> arguments,
             Function<String, Map<String, String>> environment) {}
 
@@ -61,7 +78,7 @@ public final class WorkerProcess {
             String name, PrivateDirectory home, Kind kind, Path log, Consumer<WorkerProcess> unasked) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(jvmOptions(kind.heapMb()));
+        command.addAll(jvmOptions(kind));
         command.add("-cp");
         command.add(absoluteClassPath());
         command.add("io.minutehand.loadtest.Main");
@@ -81,13 +98,11 @@ public final class WorkerProcess {
         return worker;
     }
 
-    /**
-     * The options that gave the best lateness on two cores with three workers: the simple collector and compiler leave
-     * the cores to the work, and code is compiled by the time that the warm-up ends.
-     */
-    private static List<String> jvmOptions(int heapMb) {
-        List<String> options = new ArrayList<>(
-                List.of("-Xmx" + heapMb + "m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+    /** The simple collector leaves the cores to the work: heaps are small. */
+    private static List<String> jvmOptions(Kind kind) {
+        List<String> options =
+                new ArrayList<>(List.of("-Xmx" + kind.heapMb() + "m", "-XX:+UseSerialGC", "-Xshare:auto"));
+        options.addAll(kind.compiler().options);
         if (Runtime.version().feature() >= 24) {
             // Netty's native code and Unsafe; the manifest that allows them is not read with -cp.
             options.add("--enable-native-access=ALL-UNNAMED");

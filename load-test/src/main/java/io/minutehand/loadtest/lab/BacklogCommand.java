@@ -1,8 +1,8 @@
 package io.minutehand.loadtest.lab;
 
 import io.minutehand.loadtest.baseline.Scheduler;
-import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisSettings;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -183,7 +183,7 @@ public final class BacklogCommand implements Callable<Integer> {
         long beganNs = System.nanoTime();
         try (PrivateDirectory home = PrivateDirectory.create("fill")) {
             settings.write(home.path());
-            LabProcesses processes = new LabProcesses(home, session.redis());
+            LabProcesses processes = new LabProcesses(home, session.redis(), LabSettings.compiler(settings.rate()));
             try {
                 processes.addProducer(
                         "fill", "lab-fill", FILL_HEAP_MB, List.of("--jobs=" + waiting, "--minutes=" + spreadMinutes));

@@ -1,7 +1,8 @@
 package io.minutehand.loadtest.lab;
 
 import io.minutehand.loadtest.baseline.Scheduler;
-import io.minutehand.redis.PrivateDirectory;
+import io.minutehand.loadtest.fleet.WorkerProcess;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -106,7 +107,7 @@ public final class IdleCommand implements Callable<Integer> {
         try (PrivateDirectory home = PrivateDirectory.create("idle");
                 RedisMeter meter = RedisMeter.of(session.redis())) {
             settings.write(home.path());
-            LabProcesses processes = new LabProcesses(home, session.redis());
+            LabProcesses processes = new LabProcesses(home, session.redis(), WorkerProcess.Compiler.SOON);
             try {
                 for (int i = 0; i < count; i++) {
                     processes.addWorker();

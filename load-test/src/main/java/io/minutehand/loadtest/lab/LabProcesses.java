@@ -4,9 +4,9 @@ import io.minutehand.loadtest.fleet.Fleet;
 import io.minutehand.loadtest.fleet.WorkerLine;
 import io.minutehand.loadtest.fleet.WorkerProcess;
 import io.minutehand.loadtest.lab.SystemReport.ProcessRow;
-import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisCluster;
 import io.minutehand.redis.RedisInstance;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,13 +29,20 @@ final class LabProcesses {
 
     private final PrivateDirectory home;
     private final Map<String, String> environment;
+    private final WorkerProcess.Compiler compiler;
     private final Fleet workers;
     private final List<WorkerProcess> producers = new ArrayList<>();
     private final Map<String, WorkerLine.Status> before = new HashMap<>();
 
-    /** @param home where they run and write: it holds the settings already */
-    LabProcesses(PrivateDirectory home, RedisInstance redis) {
+    /**
+     * None yet.
+     *
+     * @param home where they run and write: it holds the settings already
+     * @param compiler how they compile
+     */
+    LabProcesses(PrivateDirectory home, RedisInstance redis, WorkerProcess.Compiler compiler) {
         this.home = home;
+        this.compiler = compiler;
         String clock = redis instanceof RedisCluster cluster
                 ? cluster.primaries().get(0).uri()
                 : redis.uri();
@@ -47,6 +54,7 @@ final class LabProcesses {
         return new WorkerProcess.Kind(
                 command,
                 heapMb,
+                compiler,
                 name -> Stream.concat(
                                 Stream.of(
                                         "--name",

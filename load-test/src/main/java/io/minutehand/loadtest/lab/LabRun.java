@@ -3,9 +3,9 @@ package io.minutehand.loadtest.lab;
 import io.minutehand.loadtest.baseline.Scheduler;
 import io.minutehand.loadtest.fleet.RedisClock;
 import io.minutehand.loadtest.fleet.RedisProbe;
-import io.minutehand.redis.PrivateDirectory;
 import io.minutehand.redis.RedisCluster;
 import io.minutehand.redis.RedisInstance;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -85,7 +85,7 @@ final class LabRun implements AutoCloseable {
                 redis instanceof RedisCluster cluster
                         ? cluster.primaries().get(0).connect()
                         : redis.connect());
-        this.processes = new LabProcesses(home, redis);
+        this.processes = new LabProcesses(home, redis, LabSettings.compiler(settings.rate()));
         this.probe = settings.scheduler() == Scheduler.MINUTEHAND
                 ? new RedisProbe(
                         redis.connect(), settings.namespace(), List.of(Scheduler.Target.TOPIC), settings.shards())

@@ -3,6 +3,7 @@ package io.minutehand.loadtest.lab;
 import com.fasterxml.jackson.annotation.JsonAutoDetect;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.minutehand.loadtest.baseline.Scheduler;
+import io.minutehand.loadtest.fleet.WorkerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -53,11 +54,19 @@ record LabSettings(
         STALL
     }
 
+    /** Up to this rate, jobs a second, two cores are not busy, and a JVM that goes on compiling only disturbs the others. */
+    private static final double LITTLE_COMPILED_RATE = 10_000;
+
     /** The warm-up does not wait as long as measured jobs may. */
     private static final long LONGEST_WARMUP_AHEAD_MS = 2_000;
 
     private static final String FILE = "lab.json";
     private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    /** How processes compile that send and start jobs at this rate: above, it is the work itself that is short of processor time. */
+    static WorkerProcess.Compiler compiler(double rate) {
+        return rate > LITTLE_COMPILED_RATE ? WorkerProcess.Compiler.FULLY : WorkerProcess.Compiler.SOON;
+    }
 
     /** Whether all jobs are stored before the first is due. */
     boolean storesFirst() {

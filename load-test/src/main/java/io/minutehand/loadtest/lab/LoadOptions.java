@@ -1,6 +1,7 @@
 package io.minutehand.loadtest.lab;
 
 import io.minutehand.loadtest.baseline.Scheduler;
+import io.minutehand.loadtest.fleet.WorkerProcess;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -8,13 +9,19 @@ import picocli.CommandLine.Option;
 
 /** The options of every scenario that sends jobs at a rate. */
 final class LoadOptions {
+    /** So long that JVMs have compiled what is measured: little, or fully. */
+    private static final int WARMUP_S = 5;
+
+    private static final int FULL_WARMUP_S = 60;
+
     @Option(names = "--rate", paramLabel = "N", description = "Jobs due in a second (default ${DEFAULT-VALUE}).")
     double rate;
 
     @Option(
             names = "--warmup",
             paramLabel = "N",
-            description = "Jobs before the measured ones (default: 5 s of the rate, or 1,000 within 20 s).")
+            description =
+                    "Jobs before the measured ones (default: 5 s of the rate, or 1,000 within 20 s; 60 s of a rate above 10,000).")
     @Nullable
     Long warmup;
 
@@ -78,6 +85,12 @@ final class LoadOptions {
     /** Tells them to who reads the report. */
     void tell(Map<String, String> settings) {
         settings.put("rate", Double.toString(rate));
+        settings.put("warm-up", warmup == null ? usualWarmup(rate) + " jobs" : warmup + " jobs");
+        settings.put(
+                "compiler",
+                LabSettings.compiler(rate) == WorkerProcess.Compiler.FULLY
+                        ? "all tiers, in each process"
+                        : "first tier alone (-XX:TieredStopAtLevel=1), in each process");
         settings.put("producers", Integer.toString(producers));
         settings.put("slots", Integer.toString(slots));
         settings.put("payload bytes", Integer.toString(payload));
@@ -107,6 +120,9 @@ final class LoadOptions {
     }
 
     private static long usualWarmup(double rate) {
-        return Math.max(Math.round(5 * rate), Math.min(1_000, Math.round(20 * rate)));
+        if (LabSettings.compiler(rate) == WorkerProcess.Compiler.FULLY) {
+            return Math.round(FULL_WARMUP_S * rate);
+        }
+        return Math.max(Math.round(WARMUP_S * rate), Math.min(1_000, Math.round(20 * rate)));
     }
 }

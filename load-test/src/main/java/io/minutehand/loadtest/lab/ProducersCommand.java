@@ -7,7 +7,7 @@ import io.minutehand.loadtest.fleet.WorkerProcess;
 import io.minutehand.loadtest.report.Figures;
 import io.minutehand.loadtest.report.Table;
 import io.minutehand.loadtest.report.html.HtmlReport;
-import io.minutehand.redis.PrivateDirectory;
+import io.minutehand.source.PrivateDirectory;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -199,7 +199,7 @@ public final class ProducersCommand implements Callable<Integer> {
         try (PrivateDirectory home = PrivateDirectory.create("flood");
                 RedisMeter meter = RedisMeter.of(session.redis())) {
             settings.write(home.path());
-            LabProcesses processes = new LabProcesses(home, session.redis());
+            LabProcesses processes = new LabProcesses(home, session.redis(), WorkerProcess.Compiler.SOON);
             try {
                 return measure(processes, meter, home, scheduler, count, bulk, turn);
             } catch (IOException | RuntimeException e) {

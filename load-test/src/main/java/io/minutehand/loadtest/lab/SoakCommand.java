@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "soak",
         description = {
-            "Runs a steady load for long and looks whether anything grows: heap after a full collection, resident memory and",
-            "threads of every process, resident memory and keys of Redis.",
+            "Runs a steady load for long and looks whether anything grows.",
+            "Watched are heap after a full collection, resident memory and threads of every process, resident memory and keys of Redis.",
             ""
         },
         mixinStandardHelpOptions = true,

@@ -81,6 +81,12 @@ public final class Admin {
                 .toList());
     }
 
+    /** Names of topics whose settings cannot be read, sorted: they are of a newer version, or were changed by hand. */
+    public List<String> unreadableTopics() {
+        return Audit.waiting(() ->
+                cluster.unreadableTopics(deadlineNs()).join().stream().sorted().toList());
+    }
+
     /** A topic, or nothing when it is not declared: nobody has used it, or Redis came back empty. */
     public Optional<StoredTopic> topic(String name) {
         return topics().stream().filter(stored -> stored.topic().equals(name)).findFirst();

@@ -118,4 +118,18 @@ public final class Keyspace {
     public String node(String node) {
         return namespace + ":node:" + node;
     }
+
+    /** Lease of a reconciliation, by its name: the hash of a Redisson lock. */
+    public String reconcileLease(String name) {
+        return reconcile(name) + "lease";
+    }
+
+    /** How far a reconciliation has come: string, in the cluster slot of its lease. */
+    public String reconcileState(String name) {
+        return reconcile(name) + "state";
+    }
+
+    private String reconcile(String name) {
+        return namespace + ":reconcile:{" + name + "}:";
+    }
 }

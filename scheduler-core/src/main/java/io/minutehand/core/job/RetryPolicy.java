@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * When a failed job runs again, and after how many attempts it becomes a dead letter. Immutable.
+ * When a failed job runs again, and after how many attempts it becomes a dead letter. Delays are cut to milliseconds. Immutable.
  *
  * @param kind the shape of the delays
  * @param retries attempts after the first, 0 to 1,000
@@ -41,16 +41,23 @@ public record RetryPolicy(Kind kind, int retries, Duration first, Duration max, 
         if (retries < 0 || retries > MAX_RETRIES) {
             throw new IllegalArgumentException("retries=" + retries + ", allowed are 0 to " + MAX_RETRIES);
         }
-        if (max.compareTo(Limits.HORIZON) > 0) {
-            throw new IllegalArgumentException(
-                    "longest delay " + max + " is beyond the horizon of jobs, " + Limits.HORIZON + "; lower it");
-        }
+        requireRange("longest delay", max);
+        requireRange("first delay", first);
         if (retries > 0 && (first.compareTo(Duration.ofMillis(1)) < 0 || max.compareTo(first) < 0)) {
             throw new IllegalArgumentException(
                     "first delay " + first + " must be 1 ms or more and not longer than the longest, " + max);
         }
         if (!(jitter >= 0 && jitter <= 1)) {
             throw new IllegalArgumentException("jitter=" + jitter + ", allowed are 0 to 1");
+        }
+        first = Duration.ofMillis(first.toMillis());
+        max = Duration.ofMillis(max.toMillis());
+    }
+
+    private static void requireRange(String name, Duration delay) {
+        if (delay.isNegative() || delay.compareTo(Limits.HORIZON) > 0) {
+            throw new IllegalArgumentException(
+                    name + " " + delay + " is not between 0 and the horizon of jobs, " + Limits.HORIZON);
         }
     }
 

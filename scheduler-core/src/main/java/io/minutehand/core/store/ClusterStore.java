@@ -103,10 +103,29 @@ public final class ClusterStore {
                 });
     }
 
+    /** The topics whose settings {@link #topics} leaves out, since they cannot be read: they are of a newer version, or were changed by hand. */
+    public CompletableFuture<List<String>> unreadableTopics(long deadlineNs) {
+        return runner.runUntil(new Call(Script.TOPICS).key(keys.topics()), deadlineNs)
+                .thenApply(reply -> {
+                    List<String> unreadable = new ArrayList<>();
+                    pairs(reply).forEach((topic, text) -> {
+                        if (decode(topic, text).isEmpty()) {
+                            unreadable.add(topic);
+                        }
+                    });
+                    return unreadable;
+                });
+    }
+
     /** Stores settings for a topic that has none, repeating until the deadline; answers with what stands now. */
     public CompletableFuture<StoredTopic> declare(String topic, TopicSettings settings, long deadlineNs) {
         StoredTopic wanted = new StoredTopic(topic, 1, settings);
         return compareAndSet(wanted, "", deadlineNs);
+    }
+
+    /** Stores what a topic had if it has nothing now, with its epoch and earlier homes, repeating until the deadline; answers with what stands now. */
+    public CompletableFuture<StoredTopic> restore(StoredTopic topic, long deadlineNs) {
+        return compareAndSet(topic, "", deadlineNs);
     }
 
     /**

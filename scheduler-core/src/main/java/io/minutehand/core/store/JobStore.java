@@ -29,6 +29,9 @@ public final class JobStore {
     static final long WAKE_HORIZON_MS = 2500;
 
     /** How long a node's last handout can be replayed: longer than any repeat of a call. */
+    /** Epochs of settings begin with 1. */
+    private static final long NO_EPOCH = 0;
+
     private static final long REPLAY_MS = 60_000;
 
     private final Keyspace keys;
@@ -69,6 +72,17 @@ public final class JobStore {
         Call call = scheduleCall(shard, epoch, jobs, durable, earlier);
         return (durable ? runner.runAndWait(call, durability) : runner.run(call))
                 .thenApply(reply -> scheduleOutcome(sampled(reply, shard, 1)));
+    }
+
+    /**
+     * Completes when the shard's server would store jobs; fails as {@link #schedule} does where it would not (full, a replica, too few replicas, no
+     * disk), repeating in between until the deadline what may pass. A call of schedule without jobs, under an epoch that no shard has: writes nothing.
+     *
+     * @param deadlineNs {@code nanoTime} until which to repeat
+     */
+    public CompletableFuture<Void> takesJobs(ShardId shard, long deadlineNs) {
+        return runner.runUntil(scheduleCall(shard, NO_EPOCH, List.of(), false, false), deadlineNs)
+                .thenAccept(reply -> sampled(reply, shard, 1));
     }
 
     private Call scheduleCall(ShardId shard, long epoch, List<NewJob> jobs, boolean durable, boolean earlier) {

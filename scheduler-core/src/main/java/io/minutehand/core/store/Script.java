@@ -40,7 +40,8 @@ public enum Script {
     LISTING,
     RECOUNT,
     LETTERS,
-    BUCKETS;
+    BUCKETS,
+    PROGRESS;
 
     /** The script's name: that of its file without the ending. */
     public String scriptName() {

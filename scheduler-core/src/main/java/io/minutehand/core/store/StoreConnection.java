@@ -205,6 +205,11 @@ public final class StoreConnection implements AutoCloseable {
         return new AdminStore(this, runner(executor));
     }
 
+    /** Leases of reconciliations, and how far each has come. */
+    public ReconcileStore reconciles(Executor executor) {
+        return new ReconcileStore(this, runner(executor), client);
+    }
+
     /** The address of the primary that holds a shard, as the client knows it now: host:port, or "?" while a Cluster has none for it. */
     public String serverOf(ShardId shard) {
         ConnectionManager servers = ((Redisson) client).getCommandExecutor().getConnectionManager();

@@ -4,6 +4,18 @@ package io.minutehand.core.telemetry;
  * Where measurements go. Called from many threads at once and on hot paths: implementations are thread-safe, do not block and do not throw.
  */
 public interface Telemetry {
+    /** Measurements that go nowhere. */
+    Telemetry NONE = new Telemetry() {
+        @Override
+        public void count(Counter counter, String topic, long events) {}
+
+        @Override
+        public void lateness(String topic, long latenessUs) {}
+
+        @Override
+        public void handlerTime(String topic, long elapsedUs) {}
+    };
+
     /** A count of events. Names in metrics: {@code minutehand.<name in lower case with dots>}. */
     enum Counter {
         /** Jobs stored. */
@@ -39,7 +51,13 @@ public interface Telemetry {
         /** Hints received. */
         WOKEN,
         /** Calls on Redis that failed. */
-        STORE_ERRORS
+        STORE_ERRORS,
+        /** Rows that a reconciliation looked at. */
+        RECONCILE_ROWS,
+        /** Rows that a reconciliation found without a job: drift between the ledger and Redis. */
+        RECONCILE_MISSING,
+        /** Rows that a reconciliation could not make a job of. */
+        RECONCILE_REFUSED
     }
 
     /** A measure that rises and falls. Names in metrics as those of counters. */

@@ -88,6 +88,20 @@ public record StoredTopic(String topic, long epoch, TopicSettings settings, List
         return new StoredTopic(topic, epoch + 1, settings.withShards(shards), before, 0);
     }
 
+    /**
+     * The same behind a change that was lost, whose epoch some shards know: they take new ids by a later one only. Where the lost change had been
+     * announced, jobs may have been stored by its count.
+     *
+     * @param lostEpoch the latest epoch that a shard knows, later than this one
+     */
+    public StoredTopic ahead(long lostEpoch) {
+        List<Integer> before = Stream.concat(earlier.stream(), Stream.of(next))
+                .distinct()
+                .filter(count -> count != 0 && count != settings.shards())
+                .toList();
+        return new StoredTopic(topic, lostEpoch + 1, settings, before, 0);
+    }
+
     /** The last step: no earlier home holds a job or a tombstone any more. */
     public StoredTopic settled() {
         return new StoredTopic(topic, epoch, settings, List.of(), next);

@@ -1,12 +1,14 @@
 package io.minutehand.core.topic;
 
+import io.minutehand.core.job.Allowed;
 import io.minutehand.core.job.Limits;
 import io.minutehand.core.job.RetryPolicy;
 import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How the jobs of a topic are kept and handled; stored in Redis and the same for every process. Immutable.
+ * How the jobs of a topic are kept and handled; stored in Redis and the same for every process. Durations are cut to milliseconds, as they are
+ * stored. Immutable.
  *
  * @param shards shards of the topic, 1 to {@link Limits#SHARDS}
  * @param visibility how long a job may stay with a node that does not extend it, 1 s or more
@@ -51,25 +53,22 @@ public record TopicSettings(
         Objects.requireNonNull(deadAge, "deadAge");
         Objects.requireNonNull(delivery, "delivery");
         Objects.requireNonNull(retry, "retry");
-        for (Duration duration : new Duration[] {visibility, handlerTimeout, retention, deadAge}) {
-            require(duration.compareTo(Limits.HORIZON) <= 0, "duration", duration, "at most " + Limits.HORIZON);
+        Allowed.requireWithin("topic setting shards", shards, 1, Limits.SHARDS);
+        Allowed.requireWithin("topic setting visibility", visibility, Duration.ofSeconds(1), Limits.HORIZON);
+        Allowed.requireWithin("topic setting handlerTimeout", handlerTimeout, Duration.ofMillis(1), Limits.HORIZON);
+        if (!retention.isZero()) {
+            Allowed.require(
+                    retention.compareTo(SHORTEST_RETENTION) >= 0 && retention.compareTo(Limits.HORIZON) <= 0,
+                    "topic setting retention",
+                    retention,
+                    "0 (no tombstones), and " + SHORTEST_RETENTION + " to " + Limits.HORIZON);
         }
-        require(shards >= 1 && shards <= Limits.SHARDS, "shards", shards, "1 to " + Limits.SHARDS);
-        require(visibility.toMillis() >= 1000, "visibility", visibility, "1 s or more");
-        require(handlerTimeout.toMillis() >= 1, "handlerTimeout", handlerTimeout, "1 ms or more");
-        require(
-                retention.isZero() || retention.compareTo(SHORTEST_RETENTION) >= 0,
-                "retention",
-                retention,
-                "0 (no tombstones) or " + SHORTEST_RETENTION + " and more");
-        require(deadLimit >= 1, "deadLimit", deadLimit, "1 or more");
-        require(deadAge.toMillis() >= 1000, "deadAge", deadAge, "1 s or more");
-    }
-
-    private static void require(boolean holds, String name, Object value, String allowed) {
-        if (!holds) {
-            throw new IllegalArgumentException("topic setting " + name + "=" + value + ", allowed is " + allowed);
-        }
+        Allowed.require(deadLimit >= 1, "topic setting deadLimit", deadLimit, "1 and more");
+        Allowed.requireWithin("topic setting deadAge", deadAge, Duration.ofSeconds(1), Limits.HORIZON);
+        visibility = Duration.ofMillis(visibility.toMillis());
+        handlerTimeout = Duration.ofMillis(handlerTimeout.toMillis());
+        retention = Duration.ofMillis(retention.toMillis());
+        deadAge = Duration.ofMillis(deadAge.toMillis());
     }
 
     /** 8 shards, 30 s visibility, 5 min handler time-out, 60 s retention, 100,000 dead letters for 30 days, at least once, n * n s x 5. */

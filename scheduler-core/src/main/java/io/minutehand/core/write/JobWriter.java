@@ -3,6 +3,7 @@ package io.minutehand.core.write;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.JobState;
+import io.minutehand.core.store.HedgedSchedules;
 import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.NewJob;
 import io.minutehand.core.store.ScheduleOutcome;
@@ -17,11 +18,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores a batch of jobs, whatever comes between: repeats the very same call after a lost reply or an outage until the deadline, reads the
- * topic's settings again when they are stale, follows a job that is to be replaced to its bucket, and looks into the earlier homes of an id before
+ * Stores a batch of jobs, whatever comes between: repeats the very same call after a lost reply or an outage until the deadline, sends it once more when its answer is
+ * overdue, reads the topic's settings again when they are stale, follows a job that is to be replaced to its bucket, and looks into the earlier homes of an id before
  * it is stored in today's ({@link StoredTopic}). So each job gets one true answer, and
  * UNKNOWN only after the deadline, only if a reply was lost. Thread-safe.
  */
@@ -33,6 +35,7 @@ public final class JobWriter {
     private final TopicRegistry topics;
     private final Executor executor;
     private final Durability durability;
+    private final HedgedSchedules hedged;
 
     /** A writer whose jobs count as stored when the primary has them. */
     public JobWriter(JobStore store, TopicRegistry topics, Executor executor) {
@@ -44,6 +47,7 @@ public final class JobWriter {
         this.store = store;
         this.topics = topics;
         this.executor = executor;
+        this.hedged = new HedgedSchedules(executor);
     }
 
     /**
@@ -116,11 +120,25 @@ public final class JobWriter {
         private CompletableFuture<Void> write(Leg leg, List<Integer> open, boolean doubtful, long pauseMs) {
             List<NewJob> part = new ArrayList<>(open.size());
             open.forEach(i -> part.add(jobs.get(i)));
-            return store.schedule(leg.shard(), leg.view().epoch(), part, durability, leg.earlier())
-                    .handle((outcome, failure) -> failure == null
-                            ? answered(leg, open, doubtful, pauseMs, outcome)
+            return schedule(leg, part)
+                    .handle((answer, failure) -> failure == null
+                            ? answered(leg, open, doubtful || answer.doubtful(), pauseMs, answer.outcome())
                             : failed(leg, open, doubtful, pauseMs, StoreException.of(failure)))
                     .thenCompose(next -> next);
+        }
+
+        private CompletableFuture<HedgedSchedules.Answer> schedule(Leg leg, List<NewJob> part) {
+            Supplier<CompletableFuture<ScheduleOutcome>> call =
+                    () -> store.schedule(leg.shard(), leg.view().epoch(), part, durability, leg.earlier());
+            // Replicas may take long to answer, which says nothing of the reply. And without tombstones a twin that is
+            // late by some
+            // milliseconds would store a job again that has run, or was cancelled, meanwhile.
+            boolean once = durability.replicas() > 0
+                    || leg.view().settings().retention().isZero()
+                    || part.stream().anyMatch(NewJob::replace);
+            return once
+                    ? call.get().thenApply(outcome -> new HedgedSchedules.Answer(outcome, false))
+                    : hedged.send(call, deadlineNs);
         }
 
         private CompletableFuture<Void> answered(
@@ -197,7 +215,7 @@ public final class JobWriter {
         }
 
         private CompletableFuture<Void> unlessLate(
-                List<Integer> open, boolean doubtful, java.util.function.Supplier<CompletableFuture<Void>> next) {
+                List<Integer> open, boolean doubtful, Supplier<CompletableFuture<Void>> next) {
             if (System.nanoTime() - deadlineNs < 0) {
                 return next.get();
             }

@@ -91,11 +91,16 @@ public final class Resharding {
                 .thenApply(told -> topic);
     }
 
-    /** Whether some job lives in a shard that is not today's home of its id. Reads every record's id, page by page, one call at a time. */
+    /**
+     * Whether some job lives in a shard that is not today's home of its id. Reads every record's id, page by page, one call at a time. Tells the
+     * shards the epoch first: who changed the count may have ended before, and a shard that does not know of it takes new ids by the old one.
+     */
     public CompletableFuture<Boolean> strays(StoredTopic topic) {
-        CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        nextPage(topic, topic.shards(), 0, 0, "0", answer);
-        return answer;
+        return tell(topic, System.nanoTime()).thenCompose(told -> {
+            CompletableFuture<Boolean> answer = new CompletableFuture<>();
+            nextPage(topic, topic.shards(), 0, 0, "0", answer);
+            return answer;
+        });
     }
 
     private void nextPage(

@@ -9,8 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +31,7 @@ public final class TopicRegistry {
     private final Map<String, CompletableFuture<StoredTopic>> known = new ConcurrentHashMap<>();
 
     /** As topics stood in Redis when this process last read them. */
-    private final Map<String, TopicSettings> lastStored = new ConcurrentHashMap<>();
+    private final Map<String, StoredTopic> lastStored = new ConcurrentHashMap<>();
 
     /**
      * An empty view.
@@ -85,54 +87,116 @@ public final class TopicRegistry {
                 : Optional.of(view.join());
     }
 
-    /** Takes the stored settings of known topics over, as they are now. */
+    /**
+     * Takes the stored settings of known topics over, as they are now. Those of a topic that has none any more are put back as they were: whoever
+     * declared it next might give it another shard count, and what lies in other shards would have no owner.
+     */
     public CompletableFuture<Void> refreshKnown(long deadlineNs) {
-        return store.topics(deadlineNs)
-                .thenAccept(topics -> topics.forEach(stored -> known.computeIfPresent(stored.topic(), (name, view) -> {
-                    if (!view.isDone()
-                            || view.isCompletedExceptionally()
-                            || view.join().equals(stored)) {
-                        return view;
+        // What becomes known meanwhile may have been declared behind this reading.
+        Map<String, CompletableFuture<StoredTopic>> before = Map.copyOf(known);
+        return store.topics(deadlineNs).thenCompose(topics -> {
+            topics.forEach(this::takeOver);
+            Set<String> present = topics.stream().map(StoredTopic::topic).collect(Collectors.toSet());
+            return CompletableFuture.allOf(before.entrySet().stream()
+                    .filter(view -> !present.contains(view.getKey()))
+                    .filter(view -> view.getValue().isDone() && !view.getValue().isCompletedExceptionally())
+                    .map(view -> putBack(view.getValue().join(), deadlineNs))
+                    .toArray(CompletableFuture[]::new));
+        });
+    }
+
+    private void takeOver(StoredTopic stored) {
+        known.computeIfPresent(stored.topic(), (name, view) -> {
+            if (!view.isDone() || view.isCompletedExceptionally() || view.join().equals(stored)) {
+                return view;
+            }
+            log.info(
+                    "topic: settings changed topic={} epoch={} earlier={} next={} settings={}",
+                    name,
+                    stored.epoch(),
+                    stored.earlier(),
+                    stored.next(),
+                    stored.settings());
+            lastStored.put(name, stored);
+            return CompletableFuture.completedFuture(stored);
+        });
+    }
+
+    private CompletableFuture<Void> putBack(StoredTopic topic, long deadlineNs) {
+        return store.restore(topic, deadlineNs)
+                .thenCompose(stored -> told(stored, deadlineNs))
+                .handle((stored, failure) -> {
+                    if (stored == null) {
+                        // They may be there and of a newer version; or the next refresh tries again.
+                        log.debug("topic: settings cannot be put back topic={}", topic.topic(), failure);
+                    } else {
+                        log.warn(
+                                "topic: the stored settings were gone, put back topic={} epoch={}",
+                                stored.topic(),
+                                stored.epoch());
+                        takeOver(stored);
                     }
-                    log.info(
-                            "topic: settings changed topic={} epoch={} earlier={} next={} settings={}",
-                            name,
-                            stored.epoch(),
-                            stored.earlier(),
-                            stored.next(),
-                            stored.settings());
-                    lastStored.put(name, stored.settings());
-                    return CompletableFuture.completedFuture(stored);
-                })));
+                    return null;
+                });
     }
 
     private CompletableFuture<StoredTopic> fetch(String topic, long deadlineNs) {
         TopicSettings wanted = declared.get(topic);
-        TopicSettings before = lastStored.getOrDefault(topic, wanted);
-        CompletableFuture<StoredTopic> stored = before != null || mayCreate
-                ? store.declare(topic, before == null ? TopicSettings.defaults() : before, deadlineNs)
-                : store.topics(deadlineNs)
-                        .thenApply(topics -> topics.stream()
-                                .filter(candidate -> candidate.topic().equals(topic))
-                                .findFirst()
-                                .orElseThrow(() -> new UnknownTopicException(topic)));
+        StoredTopic before = lastStored.get(topic);
+        CompletableFuture<StoredTopic> stored = before != null
+                ? store.restore(before, deadlineNs)
+                : wanted != null || mayCreate
+                        ? store.declare(topic, wanted == null ? TopicSettings.defaults() : wanted, deadlineNs)
+                        : store.topics(deadlineNs)
+                                .thenApply(topics -> topics.stream()
+                                        .filter(candidate -> candidate.topic().equals(topic))
+                                        .findFirst()
+                                        .orElseThrow(() -> new UnknownTopicException(topic)));
         return stored.thenCompose(found -> {
-            if (wanted != null && !wanted.equals(found.settings())) {
-                log.warn(
-                        "topic: stored settings differ from those declared here and win topic={} stored={} declared={}",
-                        topic,
-                        found.settings(),
-                        wanted);
+                    if (wanted != null && !wanted.equals(found.settings())) {
+                        log.warn(
+                                "topic: stored settings differ from those declared here and win topic={} stored={} declared={}",
+                                topic,
+                                found.settings(),
+                                wanted);
+                    }
+                    return told(found, deadlineNs);
+                })
+                .thenApply(found -> {
+                    lastStored.put(topic, found);
+                    return found;
+                });
+    }
+
+    /**
+     * Tells each shard the epoch. A shard that knows a later one takes no job by this one, ever: then the settings have lost a change of the shard
+     * count (they may lie on another server, whose fail-over lost its last writes), and go on behind it.
+     */
+    private CompletableFuture<StoredTopic> told(StoredTopic topic, long deadlineNs) {
+        List<CompletableFuture<Long>> epochs = new ArrayList<>();
+        for (ShardId shard : topic.shards()) {
+            epochs.add(store.epoch(shard, topic.epoch(), deadlineNs));
+        }
+        return CompletableFuture.allOf(epochs.toArray(CompletableFuture[]::new)).thenCompose(all -> {
+            long latest =
+                    epochs.stream().mapToLong(CompletableFuture::join).max().orElse(0);
+            if (latest <= topic.epoch()) {
+                return CompletableFuture.completedFuture(topic);
             }
-            List<CompletableFuture<Long>> told = new ArrayList<>();
-            for (ShardId shard : found.shards()) {
-                told.add(store.epoch(shard, found.epoch(), deadlineNs));
-            }
-            return CompletableFuture.allOf(told.toArray(CompletableFuture[]::new))
-                    .thenApply(all -> {
-                        lastStored.put(topic, found.settings());
-                        return found;
-                    });
+            StoredTopic ahead = topic.ahead(latest);
+            return store.change(topic, ahead, deadlineNs).thenCompose(stored -> {
+                if (stored.equals(ahead)) {
+                    log.error(
+                            "topic: the stored settings have lost a change of the shard count, going on with the count before topic={} epoch={} "
+                                    + "shards_knew_epoch={} earlier={} shards={}; repeat \"deploy/minutehand admin reshard\" if the change is still wanted",
+                            stored.topic(),
+                            stored.epoch(),
+                            latest,
+                            stored.earlier(),
+                            stored.settings().shards());
+                }
+                return told(stored, deadlineNs);
+            });
         });
     }
 

@@ -33,6 +33,8 @@ class KeyspaceTest {
         assertThat(keys.topics()).isEqualTo("mh:topics");
         assertThat(keys.nodes()).isEqualTo("mh:nodes");
         assertThat(keys.node("7")).isEqualTo("mh:node:7");
+        assertThat(keys.reconcileLease("open-orders")).isEqualTo("mh:reconcile:{open-orders}:lease");
+        assertThat(keys.reconcileState("open-orders")).isEqualTo("mh:reconcile:{open-orders}:state");
         assertThat(bucket).hasToString("topic=orders shard=3 minute=28333333");
     }
 

@@ -88,4 +88,20 @@ class RetryPolicyTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("horizon");
     }
+
+    @Test
+    void shouldRefuseDelaysThatCannotBeStoredEvenWithoutRetries() {
+        Duration endless = Duration.ofSeconds(Long.MAX_VALUE);
+        refused(() -> new RetryPolicy(RetryPolicy.Kind.NONE, 0, endless, Duration.ZERO, 0), "first delay", "horizon");
+        refused(
+                () -> new RetryPolicy(RetryPolicy.Kind.NONE, 0, Duration.ZERO, endless.negated(), 0),
+                "longest delay",
+                "horizon");
+    }
+
+    @Test
+    void shouldBeCutToWhatIsStored() {
+        assertThat(RetryPolicy.fixed(Duration.ofNanos(1_500_000), 1))
+                .isEqualTo(RetryPolicy.fixed(Duration.ofMillis(1), 1));
+    }
 }

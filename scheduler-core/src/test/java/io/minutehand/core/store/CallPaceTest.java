@@ -12,7 +12,7 @@ class CallPaceTest {
     /** Any origin: nanoTime has none. */
     private static final long BEGIN = Long.parseLong("9223372036754775807") - 100 * MS;
 
-    private final CallPace pace = new CallPace(4 * MS, BEGIN);
+    private final CallPace pace = new CallPace(3 * MS, 4 * MS, BEGIN);
 
     private long pauseAfter(int jobsACall, long everyNs, int calls) {
         long nowNs = BEGIN;

@@ -64,4 +64,14 @@ class StoredTopicTest {
         assertThat(changed.settings().deadLimit()).isEqualTo(7);
         assertThat(changed.earlier()).containsExactly(8);
     }
+
+    @Test
+    void shouldGoOnBehindAChangeThatWasLost() {
+        StoredTopic ahead = EIGHT.announcing(16).ahead(2);
+        assertThat(ahead.epoch()).isEqualTo(3);
+        assertThat(ahead.settings().shards()).isEqualTo(8);
+        assertThat(ahead.earlier()).containsExactly(16);
+        assertThat(ahead.next()).isZero();
+        assertThat(EIGHT.ahead(2).earlier()).isEmpty();
+    }
 }

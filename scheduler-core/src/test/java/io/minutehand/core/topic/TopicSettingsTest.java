@@ -26,12 +26,12 @@ class TopicSettingsTest {
     void shouldNameWhatIsOutOfRange() {
         refused(() -> defaults.withShards(0), "shards=0", "1 to 1024");
         refused(() -> defaults.withShards(1025), "shards=1025", "1 to 1024");
-        refused(() -> defaults.withVisibility(Duration.ofMillis(999)), "visibility=PT0.999S", "1 s");
-        refused(() -> defaults.withHandlerTimeout(Duration.ZERO), "handlerTimeout=PT0S", "1 ms");
+        refused(() -> defaults.withVisibility(Duration.ofMillis(999)), "visibility=PT0.999S", "PT1S to PT87672H");
+        refused(() -> defaults.withHandlerTimeout(Duration.ZERO), "handlerTimeout=PT0S", "PT0.001S to PT87672H");
         refused(() -> defaults.withRetention(Duration.ofMillis(11_999)), "retention=PT11.999S", "PT12S");
         refused(() -> defaults.withRetention(Duration.ofSeconds(-1)), "retention=PT-1S");
-        refused(() -> defaults.withDeadLimit(0), "deadLimit=0", "1 or more");
-        refused(() -> defaults.withDeadAge(Duration.ofMillis(999)), "deadAge=PT0.999S", "1 s");
+        refused(() -> defaults.withDeadLimit(0), "deadLimit=0", "1 and more");
+        refused(() -> defaults.withDeadAge(Duration.ofMillis(999)), "deadAge=PT0.999S", "PT1S to PT87672H");
         assertThat(defaults.withRetention(Duration.ZERO).retention()).isZero();
         assertThat(defaults.withRetention(TopicSettings.SHORTEST_RETENTION).retention())
                 .isEqualTo(Duration.ofSeconds(12));
@@ -77,5 +77,28 @@ class TopicSettingsTest {
         org.assertj.core.api.Assertions.assertThatThrownBy(
                         () -> TopicSettings.defaults().withRetention(forever))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldRefuseDurationsBeforeTheBeginningOfTime() {
+        Duration endless = Duration.ofSeconds(Long.MIN_VALUE);
+        refused(() -> defaults.withVisibility(endless), "visibility", "PT1S to PT87672H");
+        refused(() -> defaults.withHandlerTimeout(endless), "handlerTimeout", "PT0.001S to PT87672H");
+        refused(() -> defaults.withRetention(endless), "retention", "PT12S");
+        refused(() -> defaults.withDeadAge(endless), "deadAge", "PT1S to PT87672H");
+    }
+
+    @Test
+    void shouldBeCutToWhatIsStored() {
+        TopicSettings fine = defaults.withVisibility(Duration.ofNanos(1_000_500_000))
+                .withHandlerTimeout(Duration.ofNanos(1_500_000))
+                .withRetention(Duration.ofNanos(12_000_500_000L))
+                .withDeadAge(Duration.ofNanos(1_000_500_000));
+
+        assertThat(fine)
+                .isEqualTo(defaults.withVisibility(Duration.ofSeconds(1))
+                        .withHandlerTimeout(Duration.ofMillis(1))
+                        .withRetention(Duration.ofSeconds(12))
+                        .withDeadAge(Duration.ofSeconds(1)));
     }
 }

@@ -239,6 +239,54 @@ class ReshardingIT {
     }
 
     @Test
+    void shouldStoreNoIdTwiceWhenTheChangeWasNotToldToTheShards() {
+        StoredTopic before = process.view;
+        // Who changes the count ends right after: no shard is told, and producers that know the old count go on.
+        StoredTopic changed = connection
+                .cluster(executor)
+                .change(before, before.resharded(16), soon())
+                .join();
+        assertThat(changed.epoch()).isEqualTo(2);
+
+        assertThat(resharding.strays(changed).join()).isFalse();
+        for (int i = 0; i < 50; i++) {
+            process.schedule(job("job-" + i, "1", false));
+        }
+        // By now nobody looks for strays again: they are known to be gone.
+        resharding.settle(changed, soon()).join();
+
+        Process other = new Process();
+        for (int i = 0; i < 50; i++) {
+            assertThat(other.schedule(job("job-" + i, "1", false)).status()).isEqualTo(Status.EXISTS);
+        }
+        assertThat(records(16).values()).containsOnly(1);
+    }
+
+    @Test
+    void shouldGoOnWhenTheSettingsLostTheLastChange() {
+        StoredTopic before = process.view;
+        change(16);
+        for (int i = 0; i < 50; i++) {
+            assertThat(process.schedule(job("job-" + i, "1", false)).status()).isEqualTo(Status.CREATED);
+        }
+        // A fail-over of the server that holds the settings, to a replica that had received all but the change.
+        redis.call("HDEL", connection.keys().topics(), "orders");
+        var cluster = connection.cluster(executor);
+        StoredTopic again = cluster.declare("orders", before.settings(), soon()).join();
+        cluster.change(again, again.announcing(16), soon()).join();
+
+        Process other = new Process();
+        for (int i = 0; i < 100; i++) {
+            Status expected = i < 50 ? Status.EXISTS : Status.CREATED;
+            assertThat(other.schedule(job("job-" + i, "1", false)).status()).isEqualTo(expected);
+            assertThat(process.schedule(job("job-" + i, "1", false)).status()).isEqualTo(Status.EXISTS);
+        }
+        assertThat(other.view.settings().shards()).isEqualTo(8);
+        assertThat(other.view.earlier()).containsExactly(16);
+        assertThat(records(16).values()).hasSize(100).containsOnly(1);
+    }
+
+    @Test
     void shouldChangeOnlyOnceWhenTwoAskForTheSame() {
         StoredTopic now = process.view;
         var one = resharding.change(now, 16, Duration.ofMillis(50), soon());

@@ -8,9 +8,11 @@ import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
+import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.SharedRedis;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -71,6 +73,35 @@ class TopicRegistryIT {
                 .hasMessageContaining("topic=unheard-of");
     }
 
+    /** One who declared it next, with another shard count, would leave the jobs in other shards without an owner. */
+    @Test
+    void shouldPutBackATopicThatWasTakenAway() {
+        TopicRegistry registry = new TopicRegistry(store, Map.of("orders", DECLARED), false);
+        StoredTopic first = registry.ensure("orders", soon()).join();
+        StoredTopic resharded = first.resharded(1);
+        store.change(first, resharded, soon()).join();
+        registry.refreshKnown(soon()).join();
+
+        call("DEL", connection.keys().topics());
+        registry.refreshKnown(soon()).join();
+
+        TopicRegistry newcomer = new TopicRegistry(store, Map.of("orders", TopicSettings.defaults()), true);
+        assertThat(newcomer.ensure("orders", soon()).join()).isEqualTo(resharded);
+        assertThat(registry.known("orders")).contains(resharded);
+    }
+
+    @Test
+    void shouldLeaveSettingsAloneThatItCannotRead() {
+        TopicRegistry registry = new TopicRegistry(store, Map.of("orders", DECLARED), false);
+        StoredTopic first = registry.ensure("orders", soon()).join();
+
+        call("HSET", connection.keys().topics(), "orders", "by hand");
+        registry.refreshKnown(soon()).join();
+
+        assertThat(registry.known("orders")).contains(first);
+        assertThat(call("HVALS", connection.keys().topics())).containsExactly("by hand");
+    }
+
     @Test
     void shouldTakeTheStoredSettingsBeforeItsOwn() {
         TopicSettings others = TopicSettings.defaults().withShards(3);
@@ -81,5 +112,12 @@ class TopicRegistryIT {
         assertThat(registry.ensure("payments", soon()).join().settings()).isEqualTo(TopicSettings.defaults());
         assertThat(registry.known("orders")).isPresent();
         assertThat(registry.known("unheard-of")).isEmpty();
+    }
+
+    /** By hand, on the server that has the key. */
+    private List<String> call(Object... words) {
+        try (RedisCommands commands = server.connect()) {
+            return commands.texts(words);
+        }
     }
 }

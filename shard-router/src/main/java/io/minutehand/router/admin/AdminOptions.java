@@ -1,6 +1,7 @@
 package io.minutehand.router.admin;
 
 import io.minutehand.core.admin.Admin;
+import io.minutehand.core.command.RedisArguments;
 import io.minutehand.core.job.TopicName;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
@@ -9,9 +10,8 @@ import io.minutehand.core.topic.StoredTopic;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ExitCode;
-import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -32,22 +32,8 @@ final class AdminOptions {
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
     private CommandSpec spec;
 
-    @Option(
-            names = "--redis",
-            paramLabel = "URI",
-            defaultValue = "${env:MINUTEHAND_REDIS}",
-            showDefaultValue = Visibility.NEVER,
-            description =
-                    "redis://[user:password@]host:port, or redis+cluster://..., redis+sentinel://..., rediss for TLS"
-                            + " (environment MINUTEHAND_REDIS).")
-    private @Nullable String redis;
-
-    @Option(
-            names = "--namespace",
-            paramLabel = "NAME",
-            defaultValue = "mh",
-            description = "Prefix of all keys (default ${DEFAULT-VALUE}).")
-    private String namespace = "mh";
+    @Mixin
+    private RedisArguments redis = new RedisArguments();
 
     @Option(names = "--json", description = "Print JSON.")
     private boolean json;
@@ -61,13 +47,9 @@ final class AdminOptions {
     /** Runs a command; says in one line what failed. */
     int run(Work work) {
         PrintWriter err = spec.commandLine().getErr();
-        if (redis == null) {
-            throw usage("Which Redis? Give --redis or set MINUTEHAND_REDIS.");
-        }
+        // Whoever looks at a server that endangers jobs, or mends what it lost, must not be kept from it.
+        RedisOptions options = redis.options().withRisksAccepted();
         try {
-            // Whoever looks at a server that endangers jobs, or mends what it lost, must not be kept from it.
-            RedisOptions options =
-                    RedisOptions.of(redis).withNamespace(namespace).withRisksAccepted();
             Printer printer = new Printer(spec.commandLine().getOut(), json);
             try (StoreConnection connection = StoreConnection.open(options)) {
                 int status = work.on(connection, new Admin(connection, PATIENCE), printer);

@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "audit",
         description = {
-            "Checks that no job is missing. Without --deep by the counters of each shard, at once;",
-            "with it by looking at every job, while everything goes on."
+            "Checks that no job is missing.",
+            "Without --deep by the counters of each shard, at once; with it by looking at every job, while everything goes on."
         },
         mixinStandardHelpOptions = true)
 final class AuditCommand implements Callable<Integer> {
@@ -60,12 +60,13 @@ final class AuditCommand implements Callable<Integer> {
         return options.run((connection, admin, printer) -> {
             Audit audit = new Audit(connection);
             List<StoredTopic> topics = topics(admin);
-            if (topics.isEmpty()) {
+            List<String> unreadable = only.isEmpty() ? admin.unreadableTopics() : List.of();
+            if (topics.isEmpty() && unreadable.isEmpty()) {
                 printer.line(
                         "no topics are declared in namespace %s: nothing was ever scheduled, or Redis came back empty and all counters start anew",
                         connection.keys().namespace());
             }
-            Summary summary = new Summary();
+            Summary summary = new Summary(unreadable);
             for (StoredTopic topic : topics) {
                 for (ShardId shard : topic.shards()) {
                     summary.add(
@@ -99,6 +100,12 @@ final class AuditCommand implements Callable<Integer> {
         private long open;
         private long records;
         private boolean complete = true;
+        private final List<String> unreadable;
+
+        /** @param unreadable topics whose settings, and so whose shards, are not known */
+        Summary(List<String> unreadable) {
+            this.unreadable = unreadable;
+        }
 
         void add(ShardAudit audit) {
             Map<String, Object> row = new LinkedHashMap<>();
@@ -150,11 +157,16 @@ final class AuditCommand implements Callable<Integer> {
         }
 
         int print(Printer printer, boolean deep) {
-            boolean fine = open == 0 && complete;
+            // An audit of nothing is none: the namespace may be misspelt.
+            boolean fine = open == 0 && complete && unreadable.isEmpty() && !shards.isEmpty();
             printer.put("deep", deep);
             printer.put("complete", complete);
             printer.put("open", open);
             printer.put("repaired", found - open);
+            printer.put("unreadable_topics", unreadable);
+            unreadable.forEach(topic -> printer.line(
+                    "topic %s was not audited: its settings cannot be read, they are of a newer version or were changed by hand",
+                    topic));
             printer.put("shards", shards);
             printer.table(noted);
             if (!findings.isEmpty()) {
@@ -166,7 +178,7 @@ final class AuditCommand implements Callable<Integer> {
             }
             printer.line(
                     "%s: %d shards, %s%d findings, %d of them repaired%s",
-                    fine ? "fine" : "NOT fine",
+                    fine ? (found == 0 ? "fine" : "mended") : "NOT fine",
                     shards.size(),
                     deep ? records + " records, " : "",
                     found,

@@ -73,7 +73,9 @@ final class JobCommand implements Runnable {
 
     /** What is stored of a job; its payload as text if it is, else in base 64. */
     static void putJob(Map<String, Object> fields, Job job, boolean payload) {
-        fields.put("business_id", String.valueOf(job.businessId()));
+        if (job.businessId() != null) {
+            fields.put("business_id", job.businessId());
+        }
         fields.put("due", job.dueAt().toString());
         fields.put("created", job.createdAt().toString());
         fields.put("attempt", job.attempt());
@@ -140,7 +142,9 @@ final class JobCommand implements Runnable {
             }
         } catch (DateTimeException | ArithmeticException unreadable) {
             throw new IllegalArgumentException(
-                    "--at=" + when.at + " --in=" + when.in + " is no time, such as 2030-01-31T09:00:00Z", unreadable);
+                    (when.at != null ? "--at=" + when.at + " is no time" : "--in=" + when.in + " leads to no time")
+                            + ", such as 2030-01-31T09:00:00Z",
+                    unreadable);
         }
         if (due.isBefore(now)) {
             return now;

@@ -58,8 +58,7 @@ final class ApiKeys {
         try {
             return new ApiKeys(file);
         } catch (IOException | Problem unreadable) {
-            throw new IllegalArgumentException(
-                    "key file " + file + " cannot be read: " + unreadable.getMessage(), unreadable);
+            throw new IllegalArgumentException("key file " + file + " cannot be read: " + why(unreadable), unreadable);
         }
     }
 
@@ -84,19 +83,37 @@ final class ApiKeys {
             log.error(
                     "router: the key file cannot be read, the keys before stay file={} cause={}",
                     file,
-                    unreadable.getMessage());
+                    why(unreadable));
             return "the key file cannot be read: the keys before stay";
         }
     }
 
+    /** The message of a file that is missing is its name alone. */
+    private static String why(Exception unreadable) {
+        return unreadable instanceof IOException ? unreadable.toString() : String.valueOf(unreadable.getMessage());
+    }
+
     private static Map<String, List<ApiKey>> read(Path file, Map<String, List<ApiKey>> before) throws IOException {
-        ObjectNode document = Json.object(Files.readAllBytes(file));
+        Map<String, List<ApiKey>> keys = read(Json.object(Files.readAllBytes(file)), before);
+        if (keys.isEmpty()) {
+            throw new IllegalArgumentException("key file " + file + " holds no keys");
+        }
+        return keys;
+    }
+
+    /**
+     * Checks what is to become the file.
+     *
+     * @throws IllegalArgumentException that names the key of which a router would refuse the whole file
+     */
+    static void requireReadable(ObjectNode document) {
+        read(document, Map.of());
+    }
+
+    private static Map<String, List<ApiKey>> read(ObjectNode document, Map<String, List<ApiKey>> before) {
         List<ApiKey> keys = new ArrayList<>();
         for (JsonNode entry : document.path("keys")) {
             keys.add(key(entry, before));
-        }
-        if (keys.isEmpty()) {
-            throw new IllegalArgumentException("key file " + file + " holds no keys");
         }
         return keys.stream().collect(Collectors.groupingBy(ApiKey::id));
     }
@@ -126,9 +143,10 @@ final class ApiKeys {
                     .findFirst()
                     .orElse(null);
             // What a key has used up of its rate is not given back by a change of the file.
-            return old == null || (old.limit() == null) != (rate == 0)
+            RateLimit used = old == null ? null : old.limit();
+            return used == null || rate == 0
                     ? key
-                    : new ApiKey(id, sha256, key.scopes(), expires, old.limit());
+                    : new ApiKey(id, sha256, key.scopes(), expires, used.changed(rate, burst, System.nanoTime()));
         } catch (IllegalArgumentException | DateTimeException refused) {
             throw new IllegalArgumentException("key \"" + Json.shown(id) + "\": " + refused.getMessage(), refused);
         }
@@ -174,6 +192,20 @@ final class ApiKeys {
             throw challenge(ProblemType.INVALID_KEY, "the key is not known, or has expired");
         }
         return found;
+    }
+
+    /**
+     * A key that was admitted before, as it stands in the file now: for a request that lasts.
+     *
+     * @throws Problem (401) when it is not in the file any more, or has expired
+     */
+    ApiKey again(ApiKey admitted) {
+        for (ApiKey key : byId.getOrDefault(admitted.id(), List.of())) {
+            if (MessageDigest.isEqual(key.sha256(), admitted.sha256()) && !isOver(key)) {
+                return key;
+            }
+        }
+        throw challenge(ProblemType.INVALID_KEY, "the key is not valid any more");
     }
 
     private static boolean isOver(ApiKey key) {

@@ -37,6 +37,14 @@ final class BatchResource {
 
     /** POST. */
     void schedule(Call call) {
+        if (call.request().getHeader(JobsResource.IDEMPOTENCY_KEY) != null) {
+            // Left unread, it would promise what it does not do: jobs without an id would be stored again by a repeat.
+            throw new Problem(
+                            ProblemType.MALFORMED_REQUEST,
+                            "the header " + JobsResource.IDEMPOTENCY_KEY
+                                    + " names a single job; give each job of a batch an id, which makes a repeat safe")
+                    .with("parameter", JobsResource.IDEMPOTENCY_KEY);
+        }
         String type = call.request().getHeader(HttpHeaders.CONTENT_TYPE);
         if (type != null && Bodies.type(type).equals(NDJSON)) {
             Bodies.requireType(call.request(), TYPES);

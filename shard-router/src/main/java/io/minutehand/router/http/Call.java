@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +50,7 @@ final class Call {
     private final Watch watch;
     private final List<Runnable> atEnd = new ArrayList<>(2);
     private ApiKey key = ApiKey.ANYBODY;
+    private UnaryOperator<ApiKey> keyAgain = UnaryOperator.identity();
     private @Nullable Abort abort;
     private boolean answered;
     private boolean lastOfConnection;
@@ -88,8 +90,23 @@ final class Call {
         return key;
     }
 
-    void key(ApiKey admitted) {
+    /**
+     * Takes the key that let it in.
+     *
+     * @param lookAgain gives it as it is later, or throws a {@link Problem}
+     */
+    void key(ApiKey admitted, UnaryOperator<ApiKey> lookAgain) {
         key = admitted;
+        keyAgain = lookAgain;
+    }
+
+    /**
+     * Looks whether the key is still valid, and what it allows by now: of a request that lasts.
+     *
+     * @throws Problem (401) when it is not
+     */
+    void renewKey() {
+        key = keyAgain.apply(key);
     }
 
     /** To be run once, when it is answered or its connection has gone. */

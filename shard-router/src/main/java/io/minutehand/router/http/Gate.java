@@ -44,6 +44,15 @@ final class Gate {
         return key;
     }
 
+    /**
+     * The key of a request that lasts, as it is now.
+     *
+     * @throws Problem 401 when it is not valid any more
+     */
+    ApiKey again(ApiKey admitted) {
+        return keys == null ? admitted : keys.again(admitted);
+    }
+
     private static void requireSome(boolean allowed, String scope) {
         if (!allowed) {
             throw ApiKey.forbidden(scope);

@@ -2,6 +2,7 @@ package io.minutehand.router.http;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.minutehand.core.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +28,7 @@ final class Health {
     private volatile boolean stopping;
     private volatile @Nullable String keys;
 
-    /** @param topics is asked whether Redis answers */
+    /** @param topics is asked whether Redis takes jobs */
     Health(Topics topics) {
         this.topics = topics;
     }
@@ -68,7 +69,7 @@ final class Health {
         });
     }
 
-    /** Null when Redis answers. */
+    /** Null when Redis takes jobs. */
     private CompletableFuture<@Nullable String> redis() {
         Look before = last.get();
         long nowNs = System.nanoTime();
@@ -79,13 +80,17 @@ final class Health {
         if (!last.compareAndSet(before, new Look(nowNs, failure))) {
             return redis();
         }
-        topics.all().whenComplete((all, cause) -> {
-            if (cause != null) {
-                log.warn(
-                        "router: not ready, Redis does not answer cause={}",
-                        Json.shown(String.valueOf(cause.getMessage())));
+        topics.takeJobs().whenComplete((unused, cause) -> {
+            if (cause == null) {
+                failure.complete(null);
+                return;
             }
-            failure.complete(cause == null ? null : "Redis does not answer, or refuses; the router's log says more");
+            StoreException store = StoreException.of(cause);
+            log.warn("router: not ready, Redis takes no jobs cause={}", Json.line(String.valueOf(store.getMessage())));
+            failure.complete(
+                    store.kind() == StoreException.Kind.FULL
+                            ? "Redis is at maxmemory, and takes no jobs"
+                            : "Redis does not answer, or refuses; the router's log says more");
         });
         return failure;
     }

@@ -18,6 +18,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -83,7 +85,8 @@ final class HttpRouter implements AutoCloseable {
      *
      * @param connection stays the caller's, as does {@code router}, which must be set not to block when its buffer is full
      * @param patience for what is asked of Redis besides jobs
-     * @throws IllegalArgumentException when it cannot listen so
+     * @throws IllegalArgumentException when the settings cannot be used
+     * @throws UncheckedIOException when it cannot listen there
      */
     static HttpRouter start(HttpSettings settings, StoreConnection connection, JobRouter router, Duration patience) {
         HttpRouter http = new HttpRouter(settings, connection, router, patience);
@@ -150,6 +153,9 @@ final class HttpRouter implements AutoCloseable {
         try {
             return future.toCompletionStage().toCompletableFuture().get(START_WITHIN.toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof IOException io) {
+                throw new UncheckedIOException(io);
+            }
             throw new IllegalArgumentException("the HTTP server cannot start: " + failed.getCause(), failed.getCause());
         } catch (TimeoutException late) {
             throw new IllegalStateException("the HTTP server did not start or stop within " + START_WITHIN, late);
@@ -257,7 +263,7 @@ final class HttpRouter implements AutoCloseable {
                 throw Problem.passing(
                         ProblemType.TOO_MANY_REQUESTS, settings.requests() + " requests are under way", Call.SOON_S);
             }
-            call.key(gate.admit(route, call));
+            call.key(gate.admit(route, call), gate::again);
             route.handler().handle(call);
         } catch (RuntimeException failed) {
             call.fail(failed);

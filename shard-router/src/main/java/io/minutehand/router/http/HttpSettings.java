@@ -1,8 +1,10 @@
 package io.minutehand.router.http;
 
+import io.minutehand.core.job.Allowed;
 import io.minutehand.core.job.Limits;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,25 +52,21 @@ record HttpSettings(
      * @throws IllegalArgumentException that names the setting, its value and what is allowed
      */
     HttpSettings {
-        require(port >= 0 && port <= 65535, "port", port, "0 to 65535");
-        require(eventLoops >= 1 && eventLoops <= 64, "event-loops", eventLoops, "1 to 64");
-        require(
-                payloadBytes >= 1 && payloadBytes <= Limits.PAYLOAD_BYTES_CEILING,
-                "payload-bytes",
-                payloadBytes,
-                "1 to " + Limits.PAYLOAD_BYTES_CEILING);
-        require(
+        Allowed.requireWithin("port", port, 0, 65535);
+        Allowed.requireWithin("event-loops", eventLoops, 1, 64);
+        Allowed.requireWithin("payload-bytes", payloadBytes, 1, Limits.PAYLOAD_BYTES_CEILING);
+        Allowed.require(
                 batchBytes >= bodyLimit(payloadBytes) && batchBytes <= 64 * 1024 * 1024,
                 "batch-bytes",
                 batchBytes,
                 bodyLimit(payloadBytes) + " (the largest job) to 67108864");
-        require(connections >= 1, "connections", connections, "1 and more");
-        require(connectionsPerAddress >= 1, "connections-per-address", connectionsPerAddress, "1 and more");
-        require(requests >= 1, "requests", requests, "1 and more");
-        require(bodyBytes >= batchBytes, "body-bytes", bodyBytes, batchBytes + " (a largest batch) and more");
-        require(idle.toMillis() >= 1000, "idle-timeout", idle, "1 s and more");
-        require(body.toMillis() >= 100, "body-timeout", body, "100 ms and more");
-        require(
+        Allowed.require(connections >= 1, "connections", connections, "1 and more");
+        Allowed.require(connectionsPerAddress >= 1, "connections-per-address", connectionsPerAddress, "1 and more");
+        Allowed.require(requests >= 1, "requests", requests, "1 and more");
+        Allowed.require(bodyBytes >= batchBytes, "body-bytes", bodyBytes, batchBytes + " (a largest batch) and more");
+        Allowed.require(idle.toMillis() >= 1000, "idle-timeout", idle, "1 s and more");
+        Allowed.require(body.toMillis() >= 100, "body-timeout", body, "100 ms and more");
+        Allowed.require(
                 (certificate == null) == (privateKey == null),
                 "tls-certificate and tls-key",
                 certificate + " and " + privateKey,
@@ -95,93 +93,75 @@ record HttpSettings(
     }
 
     HttpSettings withPort(int value) {
-        return new HttpSettings(
-                host,
-                value,
-                keys,
-                certificate,
-                privateKey,
-                eventLoops,
-                payloadBytes,
-                batchBytes,
-                connections,
-                connectionsPerAddress,
-                requests,
-                bodyBytes,
-                idle,
-                body);
+        return with(draft -> draft.port = value);
     }
 
     HttpSettings withKeys(Path value) {
-        return new HttpSettings(
-                host,
-                port,
-                value,
-                certificate,
-                privateKey,
-                eventLoops,
-                payloadBytes,
-                batchBytes,
-                connections,
-                connectionsPerAddress,
-                requests,
-                bodyBytes,
-                idle,
-                body);
+        return with(draft -> draft.keys = value);
     }
 
     HttpSettings withTls(Path newCertificate, Path newPrivateKey) {
-        return new HttpSettings(
-                host,
-                port,
-                keys,
-                newCertificate,
-                newPrivateKey,
-                eventLoops,
-                payloadBytes,
-                batchBytes,
-                connections,
-                connectionsPerAddress,
-                requests,
-                bodyBytes,
-                idle,
-                body);
+        return with(draft -> {
+            draft.certificate = newCertificate;
+            draft.privateKey = newPrivateKey;
+        });
     }
 
     HttpSettings withTimeouts(Duration newIdle, Duration newBody) {
-        return new HttpSettings(
-                host,
-                port,
-                keys,
-                certificate,
-                privateKey,
-                eventLoops,
-                payloadBytes,
-                batchBytes,
-                connections,
-                connectionsPerAddress,
-                requests,
-                bodyBytes,
-                newIdle,
-                newBody);
+        return with(draft -> {
+            draft.idle = newIdle;
+            draft.body = newBody;
+        });
     }
 
     HttpSettings withMost(int newConnectionsPerAddress, int newRequests) {
+        return with(draft -> {
+            draft.connectionsPerAddress = newConnectionsPerAddress;
+            draft.requests = newRequests;
+        });
+    }
+
+    private HttpSettings with(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
         return new HttpSettings(
                 host,
-                port,
-                keys,
-                certificate,
-                privateKey,
+                draft.port,
+                draft.keys,
+                draft.certificate,
+                draft.privateKey,
                 eventLoops,
                 payloadBytes,
                 batchBytes,
                 connections,
-                newConnectionsPerAddress,
-                newRequests,
+                draft.connectionsPerAddress,
+                draft.requests,
                 bodyBytes,
-                idle,
-                body);
+                draft.idle,
+                draft.body);
+    }
+
+    /** What may be changed, on its way into settings that are checked as a whole. */
+    private static final class Draft {
+        private int port;
+        private @Nullable Path keys;
+        private @Nullable Path certificate;
+        private @Nullable Path privateKey;
+        private int connectionsPerAddress;
+        private int requests;
+        private Duration idle;
+        private Duration body;
+
+        Draft(HttpSettings from) {
+            port = from.port;
+            keys = from.keys;
+            certificate = from.certificate;
+            privateKey = from.privateKey;
+            connectionsPerAddress = from.connectionsPerAddress;
+            requests = from.requests;
+            idle = from.idle;
+            body = from.body;
+        }
     }
 
     /** Bytes of a body or line with one job: its payload may be Base64. */
@@ -191,11 +171,5 @@ record HttpSettings(
 
     private static int bodyLimit(int payloadBytes) {
         return (payloadBytes + 2) / 3 * 4 + AROUND_PAYLOAD_BYTES;
-    }
-
-    private static void require(boolean holds, String name, Object value, String allowed) {
-        if (!holds) {
-            throw new IllegalArgumentException(name + "=" + value + ", allowed is " + allowed);
-        }
     }
 }

@@ -47,6 +47,27 @@ final class JobReader {
      */
     record When(@Nullable Duration delay, @Nullable Instant dueAt) {}
 
+    /**
+     * An id under which a job can be found again.
+     *
+     * @throws IllegalArgumentException when it is none
+     */
+    static String id(String given) {
+        return requireSegment("job id", JobId.require(given));
+    }
+
+    private static String topic(String given) {
+        return requireSegment("topic", TopicName.require(given));
+    }
+
+    /** Paths lose these two (RFC 3986, section 5.2.4), escaped or not: what has such a name could be stored, but never be shown, cancelled or moved. */
+    private static String requireSegment(String what, String name) {
+        if (name.equals(".") || name.equals("..")) {
+            throw new IllegalArgumentException(what + " \"" + name + "\" cannot be named by a path");
+        }
+        return name;
+    }
+
     /** A job of a topic that the path names. */
     JobSpec<byte[]> job(byte[] json) {
         return Json.read(
@@ -111,7 +132,7 @@ final class JobReader {
                 switch (name) {
                     case "payload" -> payload = slice(parser, token);
                     case "payloadBase64" -> payload = base64(text(parser, token, name));
-                    case "id" -> id = checked(name, JobId::require, text(parser, token, name));
+                    case "id" -> id = checked(name, JobReader::id, text(parser, token, name));
                     case "delay" -> delay = delay(parser, token);
                     case "dueAt" -> dueAt = dueAt(parser, token);
                     case "businessId" -> businessId = plain(name, text(parser, token, name));
@@ -121,7 +142,7 @@ final class JobReader {
                         if (!withTopic) {
                             throw unknown(name, "the topic in the path");
                         }
-                        topic = checked(name, TopicName::require, text(parser, token, name));
+                        topic = checked(name, JobReader::topic, text(parser, token, name));
                     }
                     default ->
                         throw unknown(

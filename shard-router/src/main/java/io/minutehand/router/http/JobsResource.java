@@ -2,7 +2,6 @@ package io.minutehand.router.http;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.minutehand.core.job.Job;
-import io.minutehand.core.job.JobId;
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.job.JobStatus;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class JobsResource {
     private static final Set<String> JSON = Set.of(Call.JSON);
     private static final Set<String> PATCH = Set.of(Call.JSON, "application/merge-patch+json");
-    private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+    static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
     private final JobRouter router;
     private final Topics topics;
@@ -70,7 +69,7 @@ final class JobsResource {
         }
         boolean quoted = given.length() >= 2 && given.startsWith("\"") && given.endsWith("\"");
         try {
-            return JobId.require(quoted ? given.substring(1, given.length() - 1) : given);
+            return JobReader.id(quoted ? given.substring(1, given.length() - 1) : given);
         } catch (IllegalArgumentException refused) {
             throw new Problem(
                             ProblemType.MALFORMED_REQUEST,

@@ -121,8 +121,17 @@ final class Json {
 
     /** Text of a stranger for a detail: cut, in plain ASCII. */
     static String shown(String text) {
+        return shown(text, SHOWN_CHARS);
+    }
+
+    /** A message in one line, whole, in plain ASCII. */
+    static String line(String text) {
+        return shown(text, Integer.MAX_VALUE);
+    }
+
+    private static String shown(String text, int most) {
         StringBuilder shown = new StringBuilder();
-        for (int i = 0; i < Math.min(text.length(), SHOWN_CHARS); i++) {
+        for (int i = 0; i < Math.min(text.length(), most); i++) {
             char c = text.charAt(i);
             if (c < ' ' || c > '~') {
                 shown.append(String.format("\\u%04x", (int) c));
@@ -130,6 +139,6 @@ final class Json {
                 shown.append(c);
             }
         }
-        return shown.append(text.length() > SHOWN_CHARS ? "..." : "").toString();
+        return shown.append(text.length() > most ? "..." : "").toString();
     }
 }

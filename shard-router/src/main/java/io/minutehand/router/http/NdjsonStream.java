@@ -75,33 +75,45 @@ final class NdjsonStream {
             return;
         }
         try {
-            while (mayTake()) {
-                byte[] line;
-                try {
-                    line = lines.next(allCame);
-                } catch (Problem tooLong) {
-                    add(new Open(CompletableFuture.completedFuture(new Outcome(null, null, tooLong)), 0));
-                    continue;
-                }
-                if (line == null) {
-                    break;
-                }
-                long waitNs = Gate.owed(call.key(), 1);
-                if (waitNs > 0) {
-                    lines.again(line);
-                    usedUp = true;
-                    call.context().owner().setTimer(1 + TimeUnit.NANOSECONDS.toMillis(waitNs), later -> {
-                        usedUp = false;
-                        goOn();
-                    });
-                    break;
-                }
-                add(new Open(items.schedule(call.key(), line), line.length));
-            }
-            flush();
+            boolean full;
+            do {
+                full = take();
+                flush();
+                // When all answers of a window had come before this look, nobody is left who would come back here.
+            } while (full && !over && mayTake());
         } catch (RuntimeException failed) {
             call.fail(failed);
         }
+    }
+
+    /** Takes lines; true when it stopped for want of room. */
+    private boolean take() {
+        while (mayTake()) {
+            byte[] line;
+            try {
+                line = lines.next(allCame);
+            } catch (Problem tooLong) {
+                add(new Open(CompletableFuture.completedFuture(new Outcome(null, null, tooLong)), 0));
+                continue;
+            }
+            if (line == null) {
+                return false;
+            }
+            // A stream may outlive its key.
+            call.renewKey();
+            long waitNs = Gate.owed(call.key(), 1);
+            if (waitNs > 0) {
+                lines.again(line);
+                usedUp = true;
+                call.context().owner().setTimer(1 + TimeUnit.NANOSECONDS.toMillis(waitNs), later -> {
+                    usedUp = false;
+                    goOn();
+                });
+                return false;
+            }
+            add(new Open(items.schedule(call.key(), line), line.length));
+        }
+        return true;
     }
 
     private boolean mayTake() {
@@ -160,9 +172,12 @@ final class NdjsonStream {
         }
     }
 
-    /** Reads no more for now, or on. The client's time runs while it is waited for, and while it does not read its answers. */
+    /**
+     * Reads no more for now, or on. The client's time runs while it is waited for, and while it does not read its answers; not while it may wait for
+     * answers itself.
+     */
     private void pause(boolean now) {
-        call.paused((now || allCame) && !response.writeQueueFull());
+        call.paused((now || allCame || !open.isEmpty()) && !response.writeQueueFull());
         if (allCame || paused == now) {
             return;
         }

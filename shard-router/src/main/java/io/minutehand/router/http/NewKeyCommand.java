@@ -3,6 +3,7 @@ package io.minutehand.router.http;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -55,14 +56,23 @@ final class NewKeyCommand implements Callable<Integer> {
             ApiKeys.Fresh fresh = ApiKeys.fresh(id, scopes, rate);
             ObjectNode document =
                     Files.exists(file) ? Json.object(Files.readAllBytes(file)) : Json.MAPPER.createObjectNode();
+            if (!document.path("keys").isMissingNode() && !document.path("keys").isArray()) {
+                throw new IllegalArgumentException("key file " + file + ": \"keys\" is not an array");
+            }
             document.withArray("keys").add(fresh.entry());
+            ApiKeys.requireReadable(document);
             write(document);
             spec.commandLine().getOut().println(fresh.key());
             return ExitCode.OK;
         } catch (IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), String.valueOf(refused.getMessage()));
         } catch (IOException | Problem failed) {
-            spec.commandLine().getErr().println("key file " + file + ": " + failed.getMessage());
+            spec.commandLine()
+                    .getErr()
+                    .println("key file " + file + ": "
+                            + (failed instanceof NoSuchFileException
+                                    ? "there is no such directory"
+                                    : failed.getMessage()));
             return ExitCode.SOFTWARE;
         }
     }

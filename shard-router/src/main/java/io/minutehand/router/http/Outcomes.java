@@ -36,7 +36,10 @@ final class Outcomes {
                         Problem.passing(ProblemType.STORE_FULL, "Redis is at maxmemory", Call.SOON_S), topic, result);
             case NOT_STORED ->
                 throw about(
-                        Problem.passing(ProblemType.NOT_STORED, "Redis could not be reached in time", Call.SOON_S),
+                        Problem.passing(
+                                ProblemType.NOT_STORED,
+                                "Redis could not be reached in time, or took no writes",
+                                Call.SOON_S),
                         topic,
                         result);
             case UNKNOWN ->
@@ -65,6 +68,9 @@ final class Outcomes {
         if (state != null) {
             body.put("state", state.name());
         }
-        return body.put("dueAt", Instant.ofEpochMilli(result.dueAtMs()).toString());
+        if (result.status() != ScheduleResult.Status.EXISTS) {
+            body.put("dueAt", Instant.ofEpochMilli(result.dueAtMs()).toString());
+        }
+        return body;
     }
 }

@@ -22,7 +22,7 @@ enum ProblemType {
     CONFLICT(
             409,
             "Another job has this id",
-            "Nothing was changed. PATCH moves that job to another time; \"replace\": true takes its place; or use another id."),
+            "Nothing was changed. PATCH moves that job to another time while it waits; \"replace\": true takes its place; or use another id."),
     RUNNING(
             409,
             "The job is running",

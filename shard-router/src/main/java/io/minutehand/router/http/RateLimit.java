@@ -30,6 +30,17 @@ final class RateLimit {
         this.fullNs = new AtomicLong(nowNs);
     }
 
+    /** The same at another rate: tokens that are taken stay so, as far as the other bucket holds as many. Itself when nothing changes. */
+    RateLimit changed(int perSecond, int burst, long nowNs) {
+        RateLimit other = new RateLimit(perSecond, burst, nowNs);
+        if (other.everyNs == everyNs && other.burstNs == burstNs) {
+            return this;
+        }
+        long taken = Math.max(0, fullNs.get() - nowNs) / everyNs;
+        other.fullNs.set(nowNs + Math.min(taken, burst) * other.everyNs);
+        return other;
+    }
+
     /** Takes tokens; returns 0, or for how long (ns) there will be none, and nothing was taken. */
     long take(int tokens, long nowNs) {
         while (true) {

@@ -1,23 +1,26 @@
 package io.minutehand.router.http;
 
+import io.minutehand.core.command.RedisArguments;
 import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.service.StopSignal;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.store.StoreException;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.OnFull;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Help.Visibility;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -39,22 +42,8 @@ public final class RouterCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
     private CommandSpec spec;
 
-    @Option(
-            names = "--redis",
-            paramLabel = "URI",
-            defaultValue = "${env:MINUTEHAND_REDIS}",
-            showDefaultValue = Visibility.NEVER,
-            description =
-                    "redis://[user:password@]host:port, or redis+cluster://..., redis+sentinel://..., rediss for TLS"
-                            + " (environment MINUTEHAND_REDIS).")
-    private @Nullable String redis;
-
-    @Option(
-            names = "--namespace",
-            paramLabel = "NAME",
-            defaultValue = "mh",
-            description = "Prefix of all keys (default ${DEFAULT-VALUE}).")
-    private String namespace = "mh";
+    @Mixin
+    private RedisArguments redis = new RedisArguments();
 
     @Option(
             names = "--host",
@@ -146,12 +135,10 @@ public final class RouterCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         PrintWriter err = spec.commandLine().getErr();
-        if (redis == null) {
-            throw usage("Which Redis? Give --redis or set MINUTEHAND_REDIS.");
-        }
+        RedisOptions options = redis.options();
         requireSafety();
-        try (StoreConnection connection =
-                        StoreConnection.open(RedisOptions.of(redis).withNamespace(namespace));
+        try (StopSignal signal = StopSignal.listen();
+                StoreConnection connection = StoreConnection.open(options);
                 JobRouter jobs = jobs(connection);
                 HttpRouter http = HttpRouter.start(settings(), connection, jobs, PATIENCE)) {
             spec.commandLine()
@@ -163,12 +150,16 @@ public final class RouterCommand implements Callable<Integer> {
                             http.port(),
                             keys == null ? " WITHOUT KEYS: everybody on this machine may do everything" : "");
             spec.commandLine().getOut().flush();
-            serve(http);
+            signal.await();
+            http.announceStop();
             return ExitCode.OK;
+        } catch (UncheckedIOException failed) {
+            err.println(Json.line(host + ":" + port + ": " + failed.getMessage()));
+            return ExitCode.SOFTWARE;
         } catch (IllegalArgumentException refused) {
             throw usage(String.valueOf(refused.getMessage()));
         } catch (StoreException failed) {
-            err.println("Redis: " + Json.shown(String.valueOf(failed.getMessage())));
+            err.println(Json.line("Redis: " + failed.getMessage()));
             return ExitCode.SOFTWARE;
         }
     }
@@ -228,25 +219,6 @@ public final class RouterCommand implements Callable<Integer> {
                 defaults.bodyBytes(),
                 Duration.ofMillis(idleMs),
                 Duration.ofMillis(bodyMs));
-    }
-
-    /** Until a signal; then says at once that it stops, and ends when all is closed. */
-    private static void serve(HttpRouter http) throws InterruptedException {
-        CountDownLatch told = new CountDownLatch(1);
-        Thread main = Thread.currentThread();
-        Thread hook = new Thread(
-                () -> {
-                    http.announceStop();
-                    told.countDown();
-                    try {
-                        main.join(Duration.ofSeconds(25).toMillis());
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
-                },
-                "minutehand-router-stop");
-        Runtime.getRuntime().addShutdownHook(hook);
-        told.await();
     }
 
     private ParameterException usage(String message) {

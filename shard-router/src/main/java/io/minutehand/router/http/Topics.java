@@ -1,6 +1,8 @@
 package io.minutehand.router.http;
 
+import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.store.ClusterStore;
+import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
@@ -12,16 +14,22 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
 
 /** Which topics there are; asking for one does not create it. Thread-safe; nothing blocks. */
 final class Topics {
+    private static final int ASKED_SHARDS = 8;
+    private static final long READY_NS = TimeUnit.SECONDS.toNanos(2);
+
     private final ClusterStore cluster;
+    private final JobStore jobs;
     private final Duration patience;
     /** A topic that there was stays one. */
     private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
     Topics(StoreConnection connection, Duration patience) {
         this.cluster = connection.cluster(ForkJoinPool.commonPool());
+        this.jobs = connection.jobs(ForkJoinPool.commonPool());
         this.patience = patience;
     }
 
@@ -62,6 +70,22 @@ final class Topics {
     /** Changes settings if they still are as they were read; answers with what stands now. */
     CompletableFuture<StoredTopic> change(StoredTopic before, TopicSettings settings) {
         return cluster.change(before, settings, deadlineNs());
+    }
+
+    /**
+     * Completes when Redis stores jobs; fails, after 2 s at most, where it would refuse them. Asks some shards: on a Cluster, of several
+     * primaries.
+     */
+    CompletableFuture<Void> takeJobs() {
+        long deadlineNs = System.nanoTime() + READY_NS;
+        return cluster.topics(deadlineNs).thenCompose(all -> {
+            List<ShardId> some = all.stream()
+                    .flatMap(stored -> stored.shards().stream())
+                    .limit(ASKED_SHARDS)
+                    .toList();
+            return CompletableFuture.allOf((some.isEmpty() ? List.of(new ShardId("ready", 0)) : some)
+                    .stream().map(shard -> jobs.takesJobs(shard, deadlineNs)).toArray(CompletableFuture[]::new));
+        });
     }
 
     private long deadlineNs() {

@@ -195,7 +195,9 @@ class AccessIT {
                 .until(() -> http.get("/readyz").body().path("warnings").size() == 1);
         assertThat(http.post("/v1/topics/orders.x/jobs", job, bearer(next)).status())
                 .isEqualTo(201);
-        assertThat(http.get("/readyz").status()).isEqualTo(200);
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> http.get("/readyz").status() == 200);
         Files.writeString(file, good);
         Awaitility.await()
                 .atMost(Duration.ofSeconds(20))

@@ -53,9 +53,63 @@ class ApiKeysTest {
     }
 
     @Test
+    void shouldTakeAnotherRateOverWhenTheFileChanges() throws Exception {
+        String key = newKey("--id", "orders", "--scope", "produce:*", "--rate", "100000")
+                .substring(2);
+        Path file = directory.resolve("keys.json");
+        ApiKeys keys = ApiKeys.of(file);
+        RateLimit before = keys.require(key).limit();
+        Files.writeString(file, Files.readString(file) + "\n");
+        assertThat(keys.refresh()).isNull();
+        assertThat(keys.require(key).limit()).isSameAs(before);
+
+        Files.writeString(file, Files.readString(file).replace("100000", "10"));
+        assertThat(keys.refresh()).isNull();
+
+        long nowNs = System.nanoTime();
+        assertThat(keys.require(key).limit().take(1000, nowNs)).isZero();
+        assertThat(keys.require(key).limit().take(1, nowNs))
+                .as("wait when 10 a second are allowed and 1,000 were taken at once")
+                .isPositive();
+    }
+
+    @Test
     void shouldRefuseKeysThatAreNone() {
         assertThat(newKey("--id", "Not An Id", "--scope", "read:*")).startsWith("2 ");
         assertThat(newKey("--id", "a", "--scope", "write:*")).startsWith("2 ");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoFile() {
+        Path missing = directory.resolve("missing.json");
+        assertThatThrownBy(() -> ApiKeys.of(missing))
+                .hasMessageContaining("NoSuchFile")
+                .hasMessageContaining(missing.toString());
+    }
+
+    /** A router refuses the whole file for one entry: the key that is made last must not take all others away. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "1000001"})
+    void shouldNotMakeAKeyThatSpoilsTheFile(String rate) throws Exception {
+        String key = newKey("--id", "orders", "--scope", "read:*").substring(2);
+        Path file = directory.resolve("keys.json");
+        String before = Files.readString(file);
+
+        assertThat(newKey("--id", "other", "--scope", "read:*", "--rate", rate))
+                .startsWith("2 ")
+                .contains("rate=" + rate);
+
+        assertThat(Files.readString(file)).isEqualTo(before);
+        assertThat(ApiKeys.of(file).require(key).id()).isEqualTo("orders");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"keys\":{}}", "{\"keys\":null}", "{\"keys\":[{\"id\":\"a\"}]}"})
+    void shouldNotAddToAFileThatNoRouterReads(String text) throws Exception {
+        Path file = directory.resolve("keys.json");
+        Files.writeString(file, text);
+        assertThat(newKey("--id", "other", "--scope", "read:*")).startsWith("2 ");
+        assertThat(Files.readString(file)).isEqualTo(text);
     }
 
     @ParameterizedTest

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -113,6 +114,18 @@ class JobsIT {
                 .isEqualTo(422);
         assertThat(http.post(JOBS, "{}", "Idempotency-Key", "two words").problem())
                 .isEqualTo("malformed-request");
+    }
+
+    @Test
+    void shouldStoreNoJobThatNoPathCouldName() {
+        for (String id : new String[] {".", ".."}) {
+            Answer refused = http.post(JOBS, "{\"delay\":60000,\"id\":\"" + id + "\"}");
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.text("pointer")).isEqualTo("/id");
+            assertThat(http.post(JOBS, "{\"delay\":60000}", "Idempotency-Key", id)
+                            .status())
+                    .isEqualTo(400);
+        }
     }
 
     @Test
@@ -315,6 +328,8 @@ class JobsIT {
     @Test
     void shouldTellThatItIsWell() {
         assertThat(http.get("/healthz").text("status")).isEqualTo("UP");
-        assertThat(http.get("/readyz").text("status")).isEqualTo("READY");
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> http.get("/readyz").text("status").equals("READY"));
     }
 }

@@ -37,4 +37,18 @@ class RateLimitTest {
         assertThat(limit.take(1, START + 4000 * MS)).isPositive();
         assertThat(limit.take(1, START + 4910 * MS)).isZero();
     }
+
+    @Test
+    void shouldKeepWhatIsTakenWhenTheRateChanges() {
+        limit.take(4, START);
+        RateLimit slower = limit.changed(10, 5, START);
+        assertThat(slower.take(1, START)).isZero();
+        assertThat(slower.take(1, START)).isEqualTo(100 * MS);
+        assertThat(limit.changed(100, 10, START)).isSameAs(limit);
+
+        limit.take(500, START + 100 * MS);
+        assertThat(limit.changed(10, 5, START + 100 * MS).take(1, START + 200 * MS))
+                .as("no more is owed than the bucket holds")
+                .isZero();
+    }
 }

@@ -1,11 +1,13 @@
 package io.minutehand.router.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.router.PlayedNode;
 import io.minutehand.router.http.TestRouter.Answer;
+import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,6 +52,14 @@ class ResourcesIT {
                 .forEach(path -> path.forEach(operation -> assertThat(
                                 ids.add(operation.path("operationId").asText()))
                         .isTrue()));
+    }
+
+    @Test
+    void shouldSayThatAPortIsTaken() {
+        assertThatThrownBy(() -> TestRouter.start(
+                        TestRouter.settings().withPort(http.http().port())))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessageContaining("in use");
     }
 
     @Test

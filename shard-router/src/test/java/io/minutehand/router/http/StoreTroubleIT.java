@@ -7,8 +7,11 @@ import io.minutehand.redis.LinkProxy;
 import io.minutehand.redis.RedisCommands;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.router.http.TestRouter.Answer;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 
 /** What callers are told when Redis is full, away, or does not answer: a definite no is a 503, what is not known a 504. */
@@ -32,12 +35,37 @@ class StoreTroubleIT {
             assertThat(full.status()).as("%s", full).isEqualTo(503);
             assertThat(full.problem()).isEqualTo("store-full");
             assertThat(full.header("Retry-After")).isEqualTo("1");
+            await("the router is not ready").untilAsserted(() -> {
+                Answer ready = http.get("/readyz");
+                assertThat(ready.status()).isEqualTo(503);
+                assertThat(ready.body().path("reasons").path(0).asText()).contains("maxmemory");
+            });
             assertThat(http.delete(JOBS + "/before").status())
                     .as("what ends jobs goes on")
                     .isEqualTo(200);
             commands.call("CONFIG", "SET", "maxmemory", "0");
             assertThat(http.post(JOBS, "{\"id\":\"full\",\"delay\":60000}").status())
                     .isEqualTo(201);
+            await("the router is ready")
+                    .until(() -> http.get("/readyz").text("status").equals("READY"));
+        }
+    }
+
+    @Test
+    void shouldNotBeReadyWhileRedisIsAReplica() throws Exception {
+        try (RedisServer redis = RedisServer.start();
+                TestRouter http = start(redis, redis.uri());
+                RedisCommands commands = redis.connect()) {
+            await("the router is ready")
+                    .until(() -> http.get("/readyz").text("status").equals("READY"));
+            commands.call("REPLICAOF", "127.0.0.1", "1");
+            await("the router is not ready").until(() -> http.get("/readyz").status() == 503);
+            Answer no = http.post(JOBS, "{\"id\":\"no\",\"delay\":60000}");
+            assertThat(no.status()).as("%s", no).isEqualTo(503);
+            assertThat(no.problem()).isEqualTo("not-stored");
+            commands.call("REPLICAOF", "NO", "ONE");
+            await("the router is ready")
+                    .until(() -> http.get("/readyz").text("status").equals("READY"));
         }
     }
 
@@ -61,7 +89,7 @@ class StoreTroubleIT {
             link.pass();
             link.resetAll();
             // It was stored, as the reply that was lost would have said.
-            Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            await("the router says what Redis says").untilAsserted(() -> {
                 Answer again = http.post(JOBS, job);
                 assertThat(again.status()).as("%s", again).isEqualTo(200);
                 assertThat(again.text("outcome")).isEqualTo("EXISTS");
@@ -69,7 +97,7 @@ class StoreTroubleIT {
 
             redis.kill();
             link.resetAll();
-            Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            await("the router says what Redis says").untilAsserted(() -> {
                 Answer no = http.post(JOBS, "{\"id\":\"no\",\"delay\":60000}");
                 assertThat(no.status()).as("%s", no).isEqualTo(503);
                 assertThat(no.problem()).isEqualTo("not-stored");
@@ -81,5 +109,33 @@ class StoreTroubleIT {
             assertThat(ready.body().path("reasons").path(0).asText()).contains("Redis does not answer");
             assertThat(http.get("/healthz").status()).isEqualTo(200);
         }
+    }
+
+    /** A client that waits for each answer before it sends the next line is not the one who is silent. */
+    @Test
+    void shouldNotEndAStreamWhoseClientWaitsForASlowRedis() throws Exception {
+        Duration body = Duration.ofSeconds(1);
+        try (RedisServer redis = RedisServer.start();
+                LinkProxy link = LinkProxy.before(redis);
+                TestRouter http = TestRouter.start(
+                        RedisOptions.of(link.uri()).withReplyTimeout(Duration.ofSeconds(8)),
+                        jobs -> jobs,
+                        TestRouter.settings().withTimeouts(Duration.ofSeconds(30), body));
+                Socket socket = http.socket()) {
+            assertThat(http.post(JOBS, "{}").status()).isEqualTo(201);
+            link.delay(Duration.ZERO, body.plusMillis(600));
+            String line = "{\"topic\":\"t\",\"id\":\"s\"}\n";
+            socket.getOutputStream()
+                    .write(("POST /v1/jobs:batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+                                    + "Transfer-Encoding: chunked\r\n\r\n" + Integer.toHexString(line.length()) + "\r\n"
+                                    + line + "\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            assertThat(TestRouter.readUntil(socket.getInputStream(), "\"id\":\"s\""))
+                    .doesNotContain("408");
+        }
+    }
+
+    private static ConditionFactory await(String what) {
+        return Awaitility.await(what).atMost(Duration.ofSeconds(30));
     }
 }
