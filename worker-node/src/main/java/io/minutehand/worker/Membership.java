@@ -44,6 +44,12 @@ final class Membership {
         private long score;
         private long changedNs;
         private @Nullable Peer peer;
+
+        /** Version of the description that {@code peer} was read from, or a later one; -1 before. */
+        private long readVersion = -1;
+
+        /** Whether the description is being read: one call at a time, or an older answer could come last. */
+        private boolean reading;
     }
 
     private final ClusterStore store;
@@ -352,7 +358,6 @@ final class Membership {
 
     private void observe(String id, long score, long nowNs) {
         Seen other = seen.computeIfAbsent(id, i -> new Seen());
-        boolean newVersion = other.score % VERSIONS != score % VERSIONS;
         if (other.score != score) {
             other.score = score;
             other.changedNs = nowNs;
@@ -360,20 +365,23 @@ final class Membership {
         if (id.equals(node.id())) {
             return;
         }
-        if (newVersion || other.peer == null) {
-            describe(id);
+        // A read that fails is repeated with the next beat: who missed what a node handles would keep its shards.
+        if (!other.reading && (other.readVersion != score % VERSIONS || other.peer == null)) {
+            other.reading = true;
+            describe(id, other, score % VERSIONS);
         }
         if (nowNs - other.changedNs >= silentNs() && nowNs - judgeFromNs >= 0) {
             strike(id, score);
         }
     }
 
-    private void describe(String id) {
+    private void describe(String id, Seen other, long version) {
         store.description(id).whenComplete(StoreCalls.guarded((description, failure) -> {
-            Seen other = seen.get(id);
-            if (description == null || other == null || description.isEmpty()) {
+            other.reading = false;
+            if (description == null || description.isEmpty() || seen.get(id) != other) {
                 return;
             }
+            other.readVersion = version;
             Peer peer = Peer.of(id, description);
             if (!Objects.equals(peer, other.peer)) {
                 log.info(

@@ -172,6 +172,27 @@ class MembershipIT {
         assertThat(one.gone).isEmpty();
     }
 
+    @Test
+    void shouldAskAgainWhatANodeHandlesWhenThatCouldNotBeRead() {
+        list("77", 5, true);
+        Observer one = new Observer("one").join();
+        until("knows it", () -> one.peers().equals(Set.of(one.id(), "77")));
+        String key = connection.keys().node("77");
+        commands.call("DEL", key);
+        commands.call("SET", key, "no hash");
+        commands.call("ZADD", connection.keys().nodes(), 6 * 1000 + 2, "77");
+        pass(2);
+        commands.call("DEL", key);
+        commands.call("HSET", key, "name", "silent", "topics", "invoices,orders");
+        // The same version still: what was missed is asked for with the next beat.
+        commands.call("ZADD", connection.keys().nodes(), 7 * 1000 + 2, "77");
+        pass(1);
+        until(
+                "news of a topic",
+                () -> one.membership.peers().stream()
+                        .anyMatch(peer -> peer.id().equals("77") && peer.handles("invoices")));
+    }
+
     private static String sorted(String joined) {
         return String.join(",", new java.util.TreeSet<>(List.of(joined.split(",", -1))));
     }

@@ -12,7 +12,8 @@ final class ProcessUnderTest implements AutoCloseable {
     record Start(String id, int attempt, int delivery, long dueMs, long startedMs, String nodeId) {}
 
     /** What the node said of itself. */
-    record Stats(String nodeId, boolean ready, int heldBuckets, long stale, long fenced, long leaseLost) {}
+    record Stats(
+            String nodeId, boolean ready, int ownedShards, int heldBuckets, long stale, long fenced, long leaseLost) {}
 
     private final JavaProcess process;
 
@@ -88,16 +89,17 @@ final class ProcessUnderTest implements AutoCloseable {
                         words[0],
                         Boolean.parseBoolean(words[1]),
                         Integer.parseInt(words[2]),
-                        Long.parseLong(words[3]),
+                        Integer.parseInt(words[3]),
                         Long.parseLong(words[4]),
-                        Long.parseLong(words[5])))
+                        Long.parseLong(words[5]),
+                        Long.parseLong(words[6])))
                 .toList();
     }
 
     /** The last that the node said, or what it is before it says anything. */
     Stats lastStats() {
         List<Stats> all = stats();
-        return all.isEmpty() ? new Stats("", false, 0, 0, 0, 0) : all.get(all.size() - 1);
+        return all.isEmpty() ? new Stats("", false, 0, 0, 0, 0, 0) : all.get(all.size() - 1);
     }
 
     String log() {

@@ -24,6 +24,9 @@ import org.junit.jupiter.api.Test;
 class StoppedProcessIT {
     private static final Duration LONG = Duration.ofSeconds(60);
 
+    /** Handlers of 40 ms, and calls that may need a repeat or two; the grace of 30 s is not for them. */
+    private static final long ORDERLY_END_MS = 7000;
+
     /** Of both topics together. */
     private static final int SHARDS = 16;
 
@@ -61,9 +64,13 @@ class StoppedProcessIT {
                             })
                             .handle("later", runs.handler(name)));
         }
+        // Each topic for itself: a node that does not know one yet would find its minute leased once jobs flow.
+        int leastOwned = 2 * (SHARDS / 2 - others * ((SHARDS / 2 + others) / (others + 1)));
         await("all are members and share the shards")
                 .atMost(LONG)
-                .until(() -> victim.lastStats().ready() && owned() < SHARDS && owned() > 0);
+                .until(() -> victim.lastStats().ready()
+                        && victim.lastStats().ownedShards() >= leastOwned
+                        && victim.lastStats().ownedShards() + owned() == SHARDS);
     }
 
     private int owned() {
@@ -93,17 +100,16 @@ class StoppedProcessIT {
 
     @Test
     void shouldEndInOrderWhenItIsAskedToUnderLoad() throws Exception {
-        open("fast", 2);
+        // Nobody dies here, so nobody need be found dead soon: a pause of the machine must not look like a death.
+        open("default", 2);
         List<NewJob> batch = stream(1500, 5, "sleep:40");
         await("under load").atMost(LONG).until(() -> victim.ends().size() > 50);
         long askedMs = jobs.nowMs();
         victim.terminate();
-        int status = victim.exit(Workers.FAST.stopGrace().toMillis() + 2000 + 3000);
+        int status = victim.exit(ORDERLY_END_MS + 3000);
         long tookMs = jobs.nowMs() - askedMs;
         assertThat(status).as("exit status; its log:%n%s", victim.log()).isZero();
-        assertThat(tookMs)
-                .as("ms until its end")
-                .isLessThan(Workers.FAST.stopGrace().toMillis() + 2000);
+        assertThat(tookMs).as("ms until its end").isLessThan(ORDERLY_END_MS);
         await("all done").atMost(LONG).until(() -> jobs.counter("done") == batch.size());
         List<Start> starts = victim.starts();
         long worstMs = runs.all().stream()
@@ -115,8 +121,15 @@ class StoppedProcessIT {
         System.out.printf(
                 "terminated: ended after ms=%d, had started=%d, worst lateness around it ms=%d, nacked=%d%n",
                 tookMs, starts.size(), worstMs, jobs.counter("nacked"));
-        assertThat(starts.size() + runs.size()).as("duplicates").isEqualTo(batch.size());
-        assertThat(startedTwice(starts)).isEmpty();
+        assertThat(startedTwice(starts))
+                .as(
+                        "duplicates; recovered=%d stale=%d leases lost=%d, log of the one that ended:%n%s",
+                        workers.counted(Counter.RECOVERED),
+                        workers.counted(Counter.STALE),
+                        workers.counted(Counter.LEASE_LOST),
+                        victim.log())
+                .isEmpty();
+        assertThat(starts.size() + runs.size()).isEqualTo(batch.size());
         assertThat(victim.ends()).hasSize(starts.size());
         assertThat(starts).allMatch(start -> start.attempt() == 1);
         assertThat(runs.all()).as("no attempt was counted").allMatch(run -> run.attempt() == 1);

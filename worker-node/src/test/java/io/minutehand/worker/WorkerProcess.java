@@ -69,10 +69,11 @@ final class WorkerProcess {
             String last = "";
             while (true) {
                 NodeStats now = node.stats();
-                String line = "%s %b %d %d %d %d"
+                String line = "%s %b %d %d %d %d %d"
                         .formatted(
                                 now.nodeId(),
                                 now.ready(),
+                                now.ownedShards(),
                                 now.heldBuckets().size(),
                                 now.counted(Telemetry.Counter.STALE),
                                 now.counted(Telemetry.Counter.FENCED),
