@@ -26,7 +26,7 @@ class KilledProcessIT {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final int JOBS = 40;
 
-    /** What the design promises with the defaults; with the fast settings (dead after 1.5 s) the rest is for a busy machine. */
+    /** What the design promises with the defaults; with the fast settings (dead after 3 s) the rest is for a busy machine. */
     private static final long BOUND_MS = 8000;
 
     private final RedisOptions redis = Workers.ownNamespace();

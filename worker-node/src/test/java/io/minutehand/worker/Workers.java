@@ -15,7 +15,7 @@ final class Workers implements AutoCloseable {
     /** Times that let a test see a lease end and a node count as dead within seconds. */
     static final WorkerSettings FAST = WorkerSettings.defaults()
             .withLease(Duration.ofSeconds(2))
-            .withDeadAfter(Duration.ofMillis(1500))
+            .withDeadAfter(Duration.ofMillis(3000))
             .withStopGrace(Duration.ofSeconds(5));
 
     private final RedisOptions redis;

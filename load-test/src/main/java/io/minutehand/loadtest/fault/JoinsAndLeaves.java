@@ -41,7 +41,10 @@ final class JoinsAndLeaves implements FaultRow {
     public RunSettings settings(boolean full) {
         return full
                 ? RunSettings.of(true).withLoad(80_000, Duration.ofSeconds(200)).withSlots(32)
-                : RunSettings.of(false).withLoad(4_000, Duration.ofSeconds(12)).withSlots(32);
+                : RunSettings.of(false)
+                        .withDefaultTimes()
+                        .withLoad(4_000, Duration.ofSeconds(12))
+                        .withSlots(32);
     }
 
     @Override

@@ -121,7 +121,10 @@ record RunSettings(
         return changed(draft -> draft.proxied = true);
     }
 
-    /** With the product's default times of a node, and a visibility of 15 s, as in the full form. */
+    /**
+     * With the product's default times of a node, and a visibility of 15 s, as in the full form: where nobody dies, a pause of the machine must
+     * not look like a death.
+     */
     RunSettings withDefaultTimes() {
         return changed(draft -> {
             draft.defaultTimes = true;

@@ -44,7 +44,9 @@ final class Terminated implements FaultRow {
     @Override
     public RunSettings settings(boolean full) {
         // Each has a successor that takes seconds to start: fifty take minutes.
-        return full ? RunSettings.of(true).withLoad(60_000, Duration.ofMinutes(10)) : RunSettings.of(false);
+        return full
+                ? RunSettings.of(true).withLoad(60_000, Duration.ofMinutes(10))
+                : RunSettings.of(false).withDefaultTimes();
     }
 
     @Override
