@@ -10,11 +10,13 @@ import com.tngtech.archunit.lang.ArchRule;
 /** What the router must not know. */
 @AnalyzeClasses(packages = "io.minutehand.router", importOptions = DoNotIncludeTests.class)
 class RouterBoundariesTest {
-    /** Vert.x tells what is wrong with a malformed request in a type of Netty's. */
+    /** Vert.x tells what is wrong with a malformed request in a type of Netty's, and answers unknown versions by itself. */
     @ArchTest
     static final ArchRule shouldReachRedisThroughCoreOnly = noClasses()
             .that()
             .doNotHaveFullyQualifiedName("io.minutehand.router.http.Refusals")
+            .and()
+            .doNotHaveFullyQualifiedName("io.minutehand.router.http.KnownVersions")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("org.redisson..", "io.netty..");

@@ -157,6 +157,7 @@ final class Connections {
         String key = address == null ? "" : address;
         boolean welcome = numbers.add(key);
         if (welcome) {
+            KnownVersions.requireOn(connection);
             watches.put(connection, new Watch(connection));
         }
         connection.closeHandler(closed -> {

@@ -41,7 +41,7 @@ final class Refusals {
             case "TooLongHttpLineException" -> new Problem(ProblemType.URI_TOO_LONG, "the request line is too long");
             case "TooLongHttpHeaderException" ->
                 new Problem(ProblemType.HEADERS_TOO_LARGE, "the headers are too large");
-            default -> new Problem(ProblemType.MALFORMED_REQUEST, "this is no HTTP request");
+            default -> new Problem(ProblemType.MALFORMED_REQUEST, "this is no request of HTTP/1.1 or 1.0");
         };
         ObjectNode body = problem.fill(Json.MAPPER.createObjectNode());
         body.put("requestId", requestId);
