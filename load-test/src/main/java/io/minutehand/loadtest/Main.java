@@ -18,6 +18,7 @@ import io.minutehand.loadtest.lab.SoakCommand;
 import io.minutehand.router.admin.AdminCommand;
 import io.minutehand.router.http.RouterCommand;
 import io.minutehand.worker.service.WorkerCommand;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -34,6 +35,11 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footer = {"", "deploy/minutehand COMMAND --help tells the options of a command."})
 public final class Main implements Runnable {
+    /** How logs look. */
+    private static final String LOG_FORMAT = "MINUTEHAND_LOG";
+
+    private static final String LOG_CONFIGURATION = "logback.configurationFile";
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
     private CommandSpec spec;
@@ -42,6 +48,7 @@ public final class Main implements Runnable {
 
     /** Runs the command and ends the process with its exit status. */
     public static void main(String[] args) {
+        chooseLogs(System.getenv(LOG_FORMAT));
         LauncherWatch.begin();
         int status = ExitCode.SOFTWARE;
         try {
@@ -51,6 +58,18 @@ public final class Main implements Runnable {
             e.printStackTrace();
         }
         System.exit(status);
+    }
+
+    /** Before anything logs. A process that logs to a file has chosen already. */
+    private static void chooseLogs(@Nullable String format) {
+        if ("json".equals(format)) {
+            if (System.getProperty(LOG_CONFIGURATION) == null) {
+                System.setProperty(LOG_CONFIGURATION, "logback-json.xml");
+            }
+        } else if (format != null && !format.isEmpty() && !format.equals("text")) {
+            System.err.println(LOG_FORMAT + "=" + format + ", allowed are text and json");
+            System.exit(ExitCode.USAGE);
+        }
     }
 
     /** Returns the command with all its subcommands. */

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.minutehand.redis.RedisServer;
 import io.minutehand.source.FreePorts;
 import io.minutehand.source.PrivateDirectory;
@@ -24,6 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the README tells users to type to schedule jobs over HTTP and to take them as webhooks, typed: in its words, but for the ports. */
 class ServicesReadmeIT {
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     /** Less than a service takes that gives up closing after 40 s, more than one that closes. */
@@ -32,6 +35,7 @@ class ServicesReadmeIT {
     private final RedisServer redis = RedisServer.start();
     private final String routerPort = Integer.toString(FreePorts.next());
     private final String receiverPort = Integer.toString(FreePorts.next());
+    private final String adminPort = Integer.toString(FreePorts.next());
     private final String readme = readme();
     private PrivateDirectory home;
 
@@ -64,7 +68,8 @@ class ServicesReadmeIT {
                 return blocks.group(1)
                         .replace("redis://localhost:6379", "'" + redis.uri() + "'")
                         .replace("8080", routerPort)
-                        .replace("9000", receiverPort);
+                        .replace("9000", receiverPort)
+                        .replace("9090", adminPort);
             }
         }
         throw new AssertionError("no block of " + language + " with " + word + " below " + heading);
@@ -81,7 +86,8 @@ class ServicesReadmeIT {
         String java = Path.of(System.getProperty("java.home"), "bin", "java") + " -XX:TieredStopAtLevel=1 -jar "
                 + Objects.requireNonNull(System.getProperty("minutehand.jar"), "minutehand.jar is set by mvn verify");
         // exec: signals are for the program, not for a shell around it.
-        String typed = command.replaceFirst("^deploy/minutehand", Matcher.quoteReplacement("exec " + java))
+        String typed = command.replaceFirst(
+                        "^(\\S+=\\S+ )?deploy/minutehand", "$1" + Matcher.quoteReplacement("exec " + java))
                 .replaceFirst("^node", "exec node");
         ProcessBuilder builder = new ProcessBuilder("bash", "-c", typed)
                 .redirectErrorStream(true)
@@ -161,10 +167,43 @@ class ServicesReadmeIT {
                         "201 CREATED",
                         "200 CANCELLED",
                         "due: order.close.timeout/close_order:1 {\"id\":1}");
+        List<String> watch = commands(block("Watching services", "sh", "curl"));
+        assertThat(run(watch.get(0), "")).isEqualTo("{\"status\":\"READY\",\"reasons\":[]}\n");
+        assertThat(run(watch.get(1), ""))
+                .contains(
+                        "minutehand_done_total{topic=\"order.close.timeout\"} 1.0\n",
+                        "minutehand_lateness_seconds_count{topic=\"order.close.timeout\"} 1\n",
+                        "minutehand_node_ready 1.0\n");
         String unsigned = "curl -sS -o /dev/null -w '%{http_code}' -X POST localhost:" + receiverPort + "/ -d '{}'"
                 + " -H 'webhook-id: a' -H 'webhook-timestamp: 1' -H 'webhook-signature: v1,AAAA'";
         assertThat(run(unsigned, "")).isEqualTo("401");
         stop(node);
         stop(http);
+    }
+
+    @Test
+    void shouldLogJsonWhenAsked() throws Exception {
+        Process http = shell(
+                "MINUTEHAND_LOG=json deploy/minutehand router --insecure-dev --port " + routerPort + " --redis '"
+                        + redis.uri() + "'",
+                "",
+                "json.out");
+        awaitSaid(http, "json.out", "listens on");
+        stop(http);
+        List<String> logged = said("json.out")
+                .lines()
+                .filter(line -> !line.startsWith("minutehand router listens"))
+                .toList();
+        assertThat(logged).isNotEmpty();
+        for (String line : logged) {
+            JsonNode event = JSON.readTree(line);
+            assertThat(event.get("level").asText()).as(line).isIn("INFO", "WARN");
+            assertThat(event.get("formattedMessage").asText()).as(line).isNotEmpty();
+            assertThat(event.get("timestamp").asLong()).as(line).isPositive();
+        }
+        Process refused = shell("MINUTEHAND_LOG=yaml deploy/minutehand --version", "", "yaml.out");
+        assertThat(refused.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(refused.exitValue()).isEqualTo(2);
+        assertThat(said("yaml.out")).isEqualTo("MINUTEHAND_LOG=yaml, allowed are text and json\n");
     }
 }

@@ -48,9 +48,9 @@ final class Health {
         call.json(200, Json.MAPPER.createObjectNode().put("status", "UP"));
     }
 
-    /** GET /readyz. */
-    void ready(Call call) {
-        call.when(redis(), redis -> {
+    /** What keeps the router from storing jobs; nothing when it stores them. */
+    CompletableFuture<List<String>> whyNotReady() {
+        return redis().thenApply(redis -> {
             List<String> reasons = new ArrayList<>();
             if (stopping) {
                 reasons.add("the router is stopping");
@@ -58,6 +58,13 @@ final class Health {
             if (redis != null) {
                 reasons.add(redis);
             }
+            return reasons;
+        });
+    }
+
+    /** GET /readyz. */
+    void ready(Call call) {
+        call.when(whyNotReady(), reasons -> {
             ObjectNode body = Json.MAPPER.createObjectNode().put("status", reasons.isEmpty() ? "READY" : "NOT_READY");
             ArrayNode why = body.putArray("reasons");
             reasons.forEach(why::add);

@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -93,6 +94,10 @@ final class HttpRouter implements AutoCloseable {
         try {
             await(http.vertx.deployVerticle(
                     () -> http.new Loop(), new DeploymentOptions().setInstances(settings.eventLoops())));
+        } catch (UncheckedIOException failed) {
+            http.stop();
+            throw new UncheckedIOException(
+                    settings.host() + ":" + settings.port() + ": " + failed.getMessage(), failed.getCause());
         } catch (RuntimeException failed) {
             http.stop();
             throw failed;
@@ -127,6 +132,11 @@ final class HttpRouter implements AutoCloseable {
 
     List<Route> routes() {
         return routes;
+    }
+
+    /** What keeps the router from storing jobs, a sentence each; nothing when it stores them. Asks Redis. */
+    CompletableFuture<List<String>> whyNotReady() {
+        return health.whyNotReady();
     }
 
     /** From now on {@code /readyz} says that it stops, so that nobody sends more. */

@@ -1,12 +1,17 @@
 package io.minutehand.router.http;
 
+import io.minutehand.core.command.AdminArguments;
 import io.minutehand.core.command.RedisArguments;
 import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.service.AdminPort;
+import io.minutehand.core.service.OneLine;
 import io.minutehand.core.service.StopSignal;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.PrometheusMetrics;
+import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.OnFull;
 import java.io.PrintWriter;
@@ -15,7 +20,11 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -44,6 +53,9 @@ public final class RouterCommand implements Callable<Integer> {
 
     @Mixin
     private RedisArguments redis = new RedisArguments();
+
+    @Mixin
+    private AdminArguments admin = new AdminArguments();
 
     @Option(
             names = "--host",
@@ -138,9 +150,11 @@ public final class RouterCommand implements Callable<Integer> {
         RedisOptions options = redis.options();
         requireSafety();
         try (StopSignal signal = StopSignal.listen();
+                PrometheusMetrics metrics = new PrometheusMetrics();
                 StoreConnection connection = StoreConnection.open(options);
-                JobRouter jobs = jobs(connection);
-                HttpRouter http = HttpRouter.start(settings(), connection, jobs, PATIENCE)) {
+                JobRouter jobs = jobs(connection, metrics.telemetry());
+                HttpRouter http = HttpRouter.start(settings(), connection, jobs, PATIENCE);
+                AdminPort port = admin.open(() -> whyNotReady(http), metrics::scrape)) {
             spec.commandLine()
                     .getOut()
                     .printf(
@@ -154,7 +168,7 @@ public final class RouterCommand implements Callable<Integer> {
             http.announceStop();
             return ExitCode.OK;
         } catch (UncheckedIOException failed) {
-            err.println(Json.line(host + ":" + port + ": " + failed.getMessage()));
+            err.println(Json.line(String.valueOf(failed.getMessage())));
             return ExitCode.SOFTWARE;
         } catch (IllegalArgumentException refused) {
             throw usage(String.valueOf(refused.getMessage()));
@@ -190,10 +204,24 @@ public final class RouterCommand implements Callable<Integer> {
         }
     }
 
-    private JobRouter jobs(StoreConnection connection) {
+    private static List<String> whyNotReady(HttpRouter http) {
+        try {
+            return http.whyNotReady().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException late) {
+            return List.of("Redis has not answered within " + PATIENCE.toSeconds() + " s");
+        } catch (ExecutionException failed) {
+            return List.of(OneLine.of(failed));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return List.of("the router is stopping");
+        }
+    }
+
+    private JobRouter jobs(StoreConnection connection, Telemetry telemetry) {
         Duration deadline = Duration.ofMillis(deadlineMs);
         return JobRouter.builder()
                 .redis(connection)
+                .telemetry(telemetry)
                 .onFull(OnFull.FAIL) // an event loop must not block
                 .deadline(deadline)
                 .payloadBytes(payloadBytes)

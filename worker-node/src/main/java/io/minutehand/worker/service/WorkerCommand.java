@@ -1,17 +1,21 @@
 package io.minutehand.worker.service;
 
+import io.minutehand.core.command.AdminArguments;
 import io.minutehand.core.command.RedisArguments;
 import io.minutehand.core.job.TopicName;
+import io.minutehand.core.service.AdminPort;
 import io.minutehand.core.service.OneLine;
 import io.minutehand.core.service.StopSignal;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.PrometheusMetrics;
 import io.minutehand.worker.WorkerNode;
 import io.minutehand.worker.webhook.HostPort;
 import io.minutehand.worker.webhook.Secret;
 import io.minutehand.worker.webhook.WebhookSettings;
 import io.minutehand.worker.webhook.Webhooks;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -51,6 +55,9 @@ public final class WorkerCommand implements Callable<Integer> {
 
     @Mixin
     private RedisArguments redis = new RedisArguments();
+
+    @Mixin
+    private AdminArguments admin = new AdminArguments();
 
     @Option(
             names = "--name",
@@ -121,8 +128,12 @@ public final class WorkerCommand implements Callable<Integer> {
         RedisOptions options = redis.options();
         Map<String, String> urls = urls();
         try (StopSignal signal = StopSignal.listen();
+                PrometheusMetrics metrics = new PrometheusMetrics();
                 Webhooks client = Webhooks.open(settings());
-                WorkerNode node = node(options, client, urls).start()) {
+                WorkerNode node = node(options, client, urls)
+                        .telemetry(metrics.telemetry())
+                        .start();
+                AdminPort port = adminPort(new NodeMeters(node, metrics.registry()), metrics)) {
             spec.commandLine()
                     .getOut()
                     .printf(
@@ -136,7 +147,17 @@ public final class WorkerCommand implements Callable<Integer> {
         } catch (StoreException failed) {
             spec.commandLine().getErr().println("Redis: " + OneLine.of(failed.getMessage()));
             return ExitCode.SOFTWARE;
+        } catch (UncheckedIOException failed) {
+            spec.commandLine().getErr().println(OneLine.of(failed.getMessage()));
+            return ExitCode.SOFTWARE;
         }
+    }
+
+    private @Nullable AdminPort adminPort(NodeMeters meters, PrometheusMetrics metrics) {
+        return admin.open(meters::whyNotReady, () -> {
+            meters.look();
+            return metrics.scrape();
+        });
     }
 
     private WorkerNode.Builder node(RedisOptions options, Webhooks client, Map<String, String> urls) {
