@@ -213,12 +213,13 @@ final class Load implements AutoCloseable {
 
     private void cancel(String id) {
         topic.cancel(id).whenComplete((result, thrown) -> {
-            boolean definite = result != null;
+            // Answered UNKNOWN it may still have cancelled the job: only asking again tells.
+            boolean definite = result != null && result.status() != CancelResult.Status.UNKNOWN;
             Ack ack = !definite
                     ? Ack.UNKNOWN
                     : result.status() == CancelResult.Status.CANCELLED ? Ack.ACCEPTED : Ack.REFUSED;
-            ledger.append(
-                    new Cancel(id, ack, definite ? result.status().name() : String.valueOf(thrown), clock.nowUs()));
+            ledger.append(new Cancel(
+                    id, ack, result != null ? result.status().name() : String.valueOf(thrown), clock.nowUs()));
             if (definite || closed) {
                 cancelling.decrementAndGet();
             } else {
