@@ -1,5 +1,6 @@
 package io.minutehand.postgres;
 
+import io.minutehand.redis.Deployment;
 import io.minutehand.source.Executables;
 import io.minutehand.source.FreePorts;
 import io.minutehand.source.Passwords;
@@ -81,6 +82,7 @@ public final class PostgresServer implements PostgresInstance {
     }
 
     static PostgresServer start(PostgresBinary binary, boolean durable, Unprivileged way) {
+        Deployment.ofPostgres(binary.kind()).note();
         return PrivateDirectory.startServer("postgres", directory -> {
             PostgresServer server = new PostgresServer(binary, way, directory, durable);
             server.awaitAnswer();

@@ -1,5 +1,6 @@
 package io.minutehand.postgres;
 
+import io.minutehand.redis.Deployment;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,7 @@ public final class SharedPostgres {
             LOG.info("postgres: tests of this JVM run against {}", instance.describe());
             shared = instance;
         }
+        Deployment.ofPostgres(instance.kind()).note();
         return instance;
     }
 

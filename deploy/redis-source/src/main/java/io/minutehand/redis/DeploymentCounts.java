@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Adds a line to the file of {@code MINUTEHAND_TEST_COUNTS} for each test that ends: {@code KIND STATUS TEST}, where the
- * kind is {@code single}, {@code cluster}, {@code sentinel} or {@code tls}; a test that used two has two lines, one that
- * used no Redis has none. A test that started none itself counts by what its class did. Without the variable it writes
+ * kind is {@code single}, {@code cluster}, {@code sentinel} or {@code tls}, or {@code postgres_} and the label of its source; a
+ * test that used two has two lines, one that used neither Redis nor PostgreSQL has none. A test that started none itself counts by what its class did. Without the variable it writes
  * nothing. Modules register it for their own tests, so that nobody else's are watched.
  */
 public final class DeploymentCounts implements TestExecutionListener {
