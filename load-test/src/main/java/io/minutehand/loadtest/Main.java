@@ -33,7 +33,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        footer = {"", "deploy/minutehand COMMAND --help tells the options of a command."})
+        footer = {
+            "",
+            "deploy/minutehand COMMAND --help tells the options of a command.",
+            "deploy/minutehand order-demo opens a web shop on PostgreSQL; it has a jar of its own."
+        })
 public final class Main implements Runnable {
     /** How logs look. */
     private static final String LOG_FORMAT = "MINUTEHAND_LOG";

@@ -79,6 +79,25 @@ class LauncherTest {
     }
 
     @Test
+    void shouldRunTheOrderDemoFromAJarOfItsOwn() throws Exception {
+        for (String module : List.of("deploy/postgres-source", "deploy/order-demo")) {
+            write(module + "/pom.xml", "");
+            write(module + "/src/main/Some.java", "");
+        }
+        write("deploy/order-demo/target/minutehand-order-demo.jar", "");
+        java("printf '<%s>' \"$@\"");
+
+        for (Ended ended : List.of(
+                run(List.of(launcher(), "order-demo", "--orders", "7")), onATerminal("order-demo", "--orders", "7"))) {
+            assertThat(ended.output())
+                    .contains("<-jar><" + root.toRealPath() + "/deploy/order-demo/target/minutehand-order-demo.jar>"
+                            + "<--orders><7>")
+                    .doesNotContain("minutehand.launcher", "<order-demo>");
+        }
+        assertThat(run(List.of(launcher(), "demo")).output()).contains("load-test/target/minutehand.jar><demo>");
+    }
+
+    @Test
     void shouldBecomeTheJvmWhereThereIsNoTerminal() throws Exception {
         java("kill -9 $$");
 
