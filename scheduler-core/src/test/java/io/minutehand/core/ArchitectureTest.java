@@ -35,13 +35,15 @@ class ArchitectureTest {
                     "io.minutehand.redis..");
 
     @ArchTest
-    static final ArchRule SHOULD_KNOW_MICROMETER_IN_TWO_CLASSES_AS_IT_IS_OPTIONAL = noClasses()
+    static final ArchRule SHOULD_KNOW_MICROMETER_IN_FEW_CLASSES_AS_IT_IS_OPTIONAL = noClasses()
             .that()
             .doNotHaveSimpleName("MicrometerTelemetry")
             .and()
             .doNotHaveSimpleName("PrometheusMetrics")
             .and()
             .doNotHaveSimpleName("CounterKey")
+            .and()
+            .doNotHaveSimpleName("AdminService")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("io.micrometer..");

@@ -1,8 +1,5 @@
 package io.minutehand.core.command;
 
-import io.minutehand.core.service.AdminPort;
-import java.util.List;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -35,22 +32,15 @@ public final class AdminArguments {
     public AdminArguments() {}
 
     /**
-     * The port as it was asked for, or null when none was.
+     * What was asked for; listens as soon as it is told what to serve.
      *
-     * @throws java.io.UncheckedIOException when it cannot listen there
      * @throws ParameterException when there is no such port
      */
-    public @Nullable AdminPort open(Supplier<List<String>> whyNotReady, Supplier<String> metrics) {
-        if (port == null) {
-            return null;
-        }
-        if (port < 0 || port > HIGHEST_PORT) {
+    public AdminService open() {
+        if (port != null && (port < 0 || port > HIGHEST_PORT)) {
             throw new ParameterException(
                     spec.commandLine(), "--admin-port=" + port + ", allowed are 0 to " + HIGHEST_PORT);
         }
-        AdminPort admin = AdminPort.open(host, port, whyNotReady, metrics);
-        spec.commandLine().getOut().printf("minutehand admin port: http://%s:%d/metrics%n", host, admin.port());
-        spec.commandLine().getOut().flush();
-        return admin;
+        return new AdminService(spec.commandLine().getOut(), host, port);
     }
 }

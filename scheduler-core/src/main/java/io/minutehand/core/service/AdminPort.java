@@ -120,11 +120,20 @@ public final class AdminPort implements AutoCloseable {
     }
 
     private void ready(HttpExchange exchange) throws IOException {
-        List<String> reasons = whyNotReady.get();
+        List<String> reasons = reasons();
         ObjectNode body = JSON.createObjectNode().put("status", reasons.isEmpty() ? "READY" : "NOT_READY");
         ArrayNode why = body.putArray("reasons");
         reasons.forEach(why::add);
         send(exchange, reasons.isEmpty() ? 200 : 503, "application/json", line(body));
+    }
+
+    private List<String> reasons() {
+        try {
+            return whyNotReady.get();
+        } catch (RuntimeException failed) {
+            // What is closed already may not be able to say so.
+            return List.of("it cannot be told: " + OneLine.of(failed));
+        }
     }
 
     private static String line(ObjectNode body) throws JsonProcessingException {

@@ -42,9 +42,10 @@ public record ServerFacts(
      * A setting that endangers a promise.
      *
      * @param level how much
+     * @param setting its name in Redis
      * @param what the setting, what follows from it, what to do
      */
-    public record Risk(Level level, String what) {}
+    public record Risk(Level level, String setting, String what) {}
 
     private static final String NO_EVICTION = "noeviction";
 
@@ -70,6 +71,7 @@ public record ServerFacts(
             risks.add(
                     new Risk(
                             Level.REFUSED,
+                            "role",
                             "role=slave: a replica refuses every write; give the primary's address, or use redis+sentinel:// or redis+cluster://"));
         }
         if (!evictionPolicy.equals(NO_EVICTION)) {
@@ -77,16 +79,19 @@ public record ServerFacts(
                     maxMemoryBytes > 0
                             ? new Risk(
                                     Level.REFUSED,
+                                    "maxmemory-policy",
                                     "maxmemory=" + maxMemoryBytes + " maxmemory-policy=" + evictionPolicy
                                             + ": Redis would throw stored jobs away; set maxmemory-policy noeviction")
                             : new Risk(
                                     Level.WARNING,
+                                    "maxmemory-policy",
                                     "maxmemory-policy=" + evictionPolicy
                                             + ": as soon as a maxmemory is set Redis would throw stored jobs away; set noeviction"));
         }
         if (clusterState != null && !clusterState.equals("ok")) {
             risks.add(new Risk(
                     Level.WARNING,
+                    "cluster_state",
                     "cluster_state=" + clusterState
                             + ": jobs of slots without a primary are refused until it is back"));
         }
@@ -94,23 +99,29 @@ public record ServerFacts(
             risks.add(
                     new Risk(
                             Level.WARNING,
+                            "appendonly",
                             "appendonly=no: a crash of Redis loses what was stored since its last snapshot; set appendonly yes"));
         } else if ("no".equals(appendFsync)) {
             risks.add(
                     new Risk(
                             Level.WARNING,
+                            "appendfsync",
                             "appendfsync=no: a power cut loses what the operating system had not written yet, 30 s and more; set everysec"));
         } else if (appendFsync == null) {
-            risks.add(new Risk(Level.NOTE, "appendfsync is not known: the user may not run CONFIG GET"));
+            risks.add(new Risk(Level.NOTE, "appendfsync", "appendfsync is not known: the user may not run CONFIG GET"));
         }
         if (maxMemoryBytes == 0) {
             risks.add(
                     new Risk(
                             Level.NOTE,
+                            "maxmemory",
                             "maxmemory=0: a backlog that outgrows the machine ends Redis; with a limit new jobs are refused with STORE_FULL"));
         }
         if (replicas == 0 && !role.equals("slave")) {
-            risks.add(new Risk(Level.NOTE, "connected_slaves=0: with the machine its jobs are lost; have a replica"));
+            risks.add(new Risk(
+                    Level.NOTE,
+                    "connected_slaves",
+                    "connected_slaves=0: with the machine its jobs are lost; have a replica"));
         }
         return risks;
     }

@@ -24,4 +24,16 @@ public record ShardStats(long buckets, long inFlight, long dead, Map<String, Lon
     public long counter(String name) {
         return counters.getOrDefault(name, 0L);
     }
+
+    /** Accepted jobs that are not accounted for; 0 unless something was lost or changed by hand. */
+    public long difference() {
+        return counter("accepted")
+                - counter("pending")
+                - inFlight
+                - dead
+                - counter("done")
+                - counter("cancelled")
+                - counter("purged")
+                - counter("orphans");
+    }
 }

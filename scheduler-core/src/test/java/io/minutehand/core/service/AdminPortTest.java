@@ -18,8 +18,16 @@ import org.junit.jupiter.api.Test;
 class AdminPortTest {
     private final HttpClient client = HttpClient.newHttpClient();
     private List<String> reasons = List.of();
+    private boolean closed;
     private String metrics = "up 1\n";
-    private final AdminPort admin = AdminPort.open("127.0.0.1", 0, () -> reasons, () -> metrics);
+    private final AdminPort admin = AdminPort.open("127.0.0.1", 0, this::reasons, () -> metrics);
+
+    private List<String> reasons() {
+        if (closed) {
+            throw new IllegalStateException("closed");
+        }
+        return reasons;
+    }
 
     @AfterEach
     void close() {
@@ -51,6 +59,14 @@ class AdminPortTest {
         assertThat(answer.statusCode()).isEqualTo(503);
         assertThat(answer.body())
                 .isEqualTo("{\"status\":\"NOT_READY\",\"reasons\":[\"Redis says \\\"no\\\"\",\"it is stopping\"]}\n");
+    }
+
+    @Test
+    void shouldNotBeReadyWhenNobodyCanTell() throws Exception {
+        closed = true;
+        HttpResponse<String> answer = ask("GET", "/readyz");
+        assertThat(answer.statusCode()).isEqualTo(503);
+        assertThat(answer.body()).contains("NOT_READY", "it cannot be told: ", "closed");
     }
 
     @Test

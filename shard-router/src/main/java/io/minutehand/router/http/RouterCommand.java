@@ -1,16 +1,15 @@
 package io.minutehand.router.http;
 
 import io.minutehand.core.command.AdminArguments;
+import io.minutehand.core.command.AdminService;
 import io.minutehand.core.command.RedisArguments;
 import io.minutehand.core.job.Durability;
 import io.minutehand.core.job.Limits;
-import io.minutehand.core.service.AdminPort;
 import io.minutehand.core.service.OneLine;
 import io.minutehand.core.service.StopSignal;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.store.StoreException;
-import io.minutehand.core.telemetry.PrometheusMetrics;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.OnFull;
@@ -46,6 +45,7 @@ import picocli.CommandLine.Spec;
         })
 public final class RouterCommand implements Callable<Integer> {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration METERS_EVERY = Duration.ofSeconds(10);
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything runs
@@ -150,11 +150,13 @@ public final class RouterCommand implements Callable<Integer> {
         RedisOptions options = redis.options();
         requireSafety();
         try (StopSignal signal = StopSignal.listen();
-                PrometheusMetrics metrics = new PrometheusMetrics();
+                AdminService watched = admin.open();
                 StoreConnection connection = StoreConnection.open(options);
-                JobRouter jobs = jobs(connection, metrics.telemetry());
-                HttpRouter http = HttpRouter.start(settings(), connection, jobs, PATIENCE);
-                AdminPort port = admin.open(() -> whyNotReady(http), metrics::scrape)) {
+                TopicMeters meters = new TopicMeters(connection, watched.registry(), PATIENCE);
+                JobRouter jobs = jobs(connection, watched.telemetry());
+                HttpRouter http = HttpRouter.start(settings(), connection, jobs, PATIENCE)) {
+            meters.start(METERS_EVERY);
+            watched.serve(() -> whyNotReady(http), () -> {});
             spec.commandLine()
                     .getOut()
                     .printf(

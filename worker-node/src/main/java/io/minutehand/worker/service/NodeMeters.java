@@ -7,15 +7,23 @@ import io.minutehand.worker.WorkerNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** What a node is and has at a moment, as gauges and in sentences. Looked at when it is asked for. Thread-safe. */
 final class NodeMeters {
     private final WorkerNode node;
     private volatile NodeStats last;
 
-    NodeMeters(WorkerNode node, MeterRegistry registry) {
+    /** @param registry where gauges go, or null when nobody reads them */
+    NodeMeters(WorkerNode node, @Nullable MeterRegistry registry) {
         this.node = node;
         this.last = node.stats();
+        if (registry != null) {
+            register(registry);
+        }
+    }
+
+    private void register(MeterRegistry registry) {
         gauge(registry, "minutehand.node.ready", "1 = takes jobs", stats -> stats.ready() ? 1 : 0);
         gauge(registry, "minutehand.node.shards", "Shards that the assignment gives it", NodeStats::ownedShards);
         gauge(

@@ -1,14 +1,13 @@
 package io.minutehand.worker.service;
 
 import io.minutehand.core.command.AdminArguments;
+import io.minutehand.core.command.AdminService;
 import io.minutehand.core.command.RedisArguments;
 import io.minutehand.core.job.TopicName;
-import io.minutehand.core.service.AdminPort;
 import io.minutehand.core.service.OneLine;
 import io.minutehand.core.service.StopSignal;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreException;
-import io.minutehand.core.telemetry.PrometheusMetrics;
 import io.minutehand.worker.WorkerNode;
 import io.minutehand.worker.webhook.HostPort;
 import io.minutehand.worker.webhook.Secret;
@@ -128,12 +127,13 @@ public final class WorkerCommand implements Callable<Integer> {
         RedisOptions options = redis.options();
         Map<String, String> urls = urls();
         try (StopSignal signal = StopSignal.listen();
-                PrometheusMetrics metrics = new PrometheusMetrics();
+                AdminService watched = admin.open();
                 Webhooks client = Webhooks.open(settings());
                 WorkerNode node = node(options, client, urls)
-                        .telemetry(metrics.telemetry())
-                        .start();
-                AdminPort port = adminPort(new NodeMeters(node, metrics.registry()), metrics)) {
+                        .telemetry(watched.telemetry())
+                        .start()) {
+            NodeMeters meters = new NodeMeters(node, watched.registry());
+            watched.serve(meters::whyNotReady, meters::look);
             spec.commandLine()
                     .getOut()
                     .printf(
@@ -151,13 +151,6 @@ public final class WorkerCommand implements Callable<Integer> {
             spec.commandLine().getErr().println(OneLine.of(failed.getMessage()));
             return ExitCode.SOFTWARE;
         }
-    }
-
-    private @Nullable AdminPort adminPort(NodeMeters meters, PrometheusMetrics metrics) {
-        return admin.open(meters::whyNotReady, () -> {
-            meters.look();
-            return metrics.scrape();
-        });
     }
 
     private WorkerNode.Builder node(RedisOptions options, Webhooks client, Map<String, String> urls) {
