@@ -106,6 +106,21 @@ class AdminCommandIT {
     }
 
     @Test
+    void shouldPauseAndResume() throws Exception {
+        schedule("a", Duration.ofMinutes(10));
+
+        assertThat(json("pause", "orders").at("/paused").asText()).isEqualTo("until resumed");
+        assertThat(json("topics", "orders").at("/topics/0/paused").asText()).isEqualTo("until resumed");
+        assertThat(json("pause", "orders", "--for=60").at("/paused").asText()).matches("until 20\\d\\d-.*Z");
+        assertThat(json("resume", "orders").at("/paused").asText()).isEqualTo("no");
+        assertThat(json("topics", "orders").at("/topics/0/paused").asText()).isEqualTo("no");
+        assertThat(admin("pause", "orders", "--for=0")).isEqualTo(2);
+        assertThat(err).contains("--for=0, allowed are 1 and more");
+        assertThat(admin("pause", "invoices")).isEqualTo(1);
+        assertThat(err).contains("topic invoices is not declared");
+    }
+
+    @Test
     void shouldShowBucketsAndNodes() throws Exception {
         schedule("a", Duration.ofMinutes(10));
         schedule("a2", Duration.ofMinutes(20));

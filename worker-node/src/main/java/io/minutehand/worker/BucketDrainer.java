@@ -7,6 +7,7 @@ import io.minutehand.core.store.NodeId;
 import io.minutehand.core.store.StoreException;
 import io.minutehand.core.telemetry.Telemetry;
 import io.minutehand.core.telemetry.Telemetry.Counter;
+import io.minutehand.core.topic.StoredTopic;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,9 @@ final class BucketDrainer {
         if (shard.calling || engine.stopping() || engine.completions().overloaded()) {
             return;
         }
+        if (paused(shard)) {
+            return;
+        }
         if (engine.recovery().next(shard)) {
             return;
         }
@@ -79,6 +83,19 @@ final class BucketDrainer {
         }
         shard.topic().starvedSince(0);
         pop(shard, first, granted);
+    }
+
+    /** Whether the topic is paused; if that has an end, the timer is set to it. Leases are kept, so that nobody else steps in. */
+    private static boolean paused(Shard shard) {
+        long untilMs = shard.topic().pausedUntilMs();
+        if (shard.clock.nowMs() >= untilMs) {
+            return false;
+        }
+        shard.topic().starvedSince(0);
+        if (untilMs != StoredTopic.UNTIL_RESUMED) {
+            shard.drainTimer.setAt(shard.clock.nanoTimeAt(untilMs));
+        }
+        return true;
     }
 
     private void pop(Shard shard, Shard.Lease lease, int granted) {

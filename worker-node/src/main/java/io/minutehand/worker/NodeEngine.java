@@ -208,6 +208,7 @@ final class NodeEngine implements Membership.Listener {
     /** Settings of a topic were read and are others than before. */
     void learned(TopicWork topic, StoredTopic stored) {
         boolean first = !topic.known();
+        long pausedUntilMs = topic.pausedUntilMs();
         if (topic.update(stored)) {
             for (ShardId id : stored.shards()) {
                 shards.computeIfAbsent(id, s -> new Shard(s, topic, connection.clock(s), timer, this));
@@ -216,6 +217,9 @@ final class NodeEngine implements Membership.Listener {
         }
         if (first) {
             membership.announce();
+        }
+        if (topic.pausedUntilMs() != pausedUntilMs) {
+            shards.values().stream().filter(shard -> shard.topic() == topic).forEach(drainer::pump);
         }
     }
 

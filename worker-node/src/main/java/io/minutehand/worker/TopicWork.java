@@ -117,6 +117,12 @@ final class TopicWork {
         return known == null ? 0 : known.allShards();
     }
 
+    /** Until when no job of the topic is taken, epoch ms by the clock of each shard's server; 0 = it is not paused. */
+    long pausedUntilMs() {
+        StoredTopic known = stored;
+        return known == null ? 0 : known.pausedUntilMs();
+    }
+
     RetryPolicy retry() {
         RetryPolicy own = options.retry();
         return own == null ? settings.retry() : own;

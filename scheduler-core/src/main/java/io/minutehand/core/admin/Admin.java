@@ -2,9 +2,11 @@ package io.minutehand.core.admin;
 
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.bucket.ShardMap;
+import io.minutehand.core.job.Allowed;
 import io.minutehand.core.job.JobId;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.job.JobStatus;
+import io.minutehand.core.job.Limits;
 import io.minutehand.core.store.AdminStore;
 import io.minutehand.core.store.AdminStore.BucketView;
 import io.minutehand.core.store.AuditStore;
@@ -263,6 +265,41 @@ public final class Admin {
                 .join());
     }
 
+    /**
+     * Has no node take the topic's jobs from now on, which all nodes know within a second or so; what runs is not touched, and everything else goes
+     * on. A pause that there is already is replaced.
+     *
+     * @param duration how long, or null = until {@link #resume}
+     * @throws IllegalArgumentException when it is negative or longer than {@link Limits#HORIZON}
+     */
+    public StoredTopic pause(StoredTopic topic, @Nullable Duration duration) {
+        if (duration == null) {
+            return pausedUntil(topic, StoredTopic.UNTIL_RESUMED);
+        }
+        Allowed.requireWithin("duration of the pause", duration, Duration.ofMillis(1), Limits.HORIZON);
+        return pausedUntil(topic, now(new ShardId(topic.topic(), 0)).toEpochMilli() + duration.toMillis());
+    }
+
+    /** Has nodes take the topic's jobs again. */
+    public StoredTopic resume(StoredTopic topic) {
+        return pausedUntil(topic, 0);
+    }
+
+    private StoredTopic pausedUntil(StoredTopic topic, long untilMs) {
+        return Audit.waiting(() -> {
+            StoredTopic read = topic;
+            while (true) {
+                StoredTopic wanted = read.pausedUntil(untilMs);
+                StoredTopic stored = cluster.change(read, wanted, deadlineNs()).join();
+                if (stored.equals(wanted)) {
+                    return stored;
+                }
+                // Somebody else changed something meanwhile: on top of that.
+                read = stored;
+            }
+        });
+    }
+
     /** Cancels a job that still waits. */
     public MoveOutcome cancel(StoredTopic topic, String id) {
         return Audit.waiting(
@@ -278,7 +315,10 @@ public final class Admin {
 
     /** The time of the server that holds a job of this id, by which {@link #reschedule} goes. */
     public Instant now(StoredTopic topic, String id) {
-        ShardId shard = topic.home(JobId.require(id));
+        return now(topic.home(JobId.require(id)));
+    }
+
+    private Instant now(ShardId shard) {
         return Audit.waiting(() -> {
             audits.ledger(shard, deadlineNs()).join();
             return Instant.ofEpochMilli(jobs.clock(shard).nowMs());

@@ -12,6 +12,7 @@ import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,9 @@ import java.util.concurrent.CompletableFuture;
 /** Nodes and topics: who lives, what each says of itself, and the settings of topics. Futures fail with {@link StoreException}. Thread-safe. */
 public final class ClusterStore {
     private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Who asks for more reads all: a script takes no more values than fit on its stack. */
+    private static final int NAMED_TOPICS = 1000;
 
     private final StoreConnection connection;
     private final ScriptRunner runner;
@@ -96,14 +100,26 @@ public final class ClusterStore {
     /** Reads all topics, repeating until the deadline; those whose settings this code cannot read are left out. */
     public CompletableFuture<List<StoredTopic>> topics(long deadlineNs) {
         return runner.runUntil(new Call(Script.TOPICS).key(keys.topics()), deadlineNs)
-                .thenApply(reply -> {
-                    List<StoredTopic> topics = new ArrayList<>();
-                    pairs(reply).forEach((topic, text) -> decode(topic, text).ifPresent(topics::add));
-                    return topics;
-                });
+                .thenApply(ClusterStore::readable);
     }
 
-    /** The topics whose settings {@link #topics} leaves out, since they cannot be read: they are of a newer version, or were changed by hand. */
+    /** As {@link #topics(long)}, of some topics alone; those that are not declared are left out, too. */
+    public CompletableFuture<List<StoredTopic>> topics(Collection<String> names, long deadlineNs) {
+        if (names.isEmpty() || names.size() > NAMED_TOPICS) {
+            return names.isEmpty() ? CompletableFuture.completedFuture(List.of()) : topics(deadlineNs);
+        }
+        Call call = new Call(Script.TOPICS).key(keys.topics());
+        names.forEach(call::arg);
+        return runner.runUntil(call, deadlineNs).thenApply(ClusterStore::readable);
+    }
+
+    private static List<StoredTopic> readable(Reply reply) {
+        List<StoredTopic> topics = new ArrayList<>();
+        pairs(reply).forEach((topic, text) -> decode(topic, text).ifPresent(topics::add));
+        return topics;
+    }
+
+    /** The topics whose settings {@link #topics(long)} leaves out, since they cannot be read: they are of a newer version, or were changed by hand. */
     public CompletableFuture<List<String>> unreadableTopics(long deadlineNs) {
         return runner.runUntil(new Call(Script.TOPICS).key(keys.topics()), deadlineNs)
                 .thenApply(reply -> {
@@ -193,6 +209,9 @@ public final class ClusterStore {
             topic.earlier().forEach(json.withArray("earlier")::add);
             json.put("next", topic.next());
         }
+        if (topic.pausedUntilMs() != 0) {
+            json.put("pausedUntilMs", topic.pausedUntilMs());
+        }
         json.put("visibilityMs", settings.visibility().toMillis());
         json.put("handlerTimeoutMs", settings.handlerTimeout().toMillis());
         json.put("retentionMs", settings.retention().toMillis());
@@ -237,7 +256,8 @@ public final class ClusterStore {
                     json.path("epoch").asLong(),
                     settings,
                     earlier,
-                    json.path("next").asInt()));
+                    json.path("next").asInt(),
+                    json.path("pausedUntilMs").asLong()));
         } catch (JsonProcessingException | IllegalArgumentException unreadable) {
             return Optional.empty();
         }

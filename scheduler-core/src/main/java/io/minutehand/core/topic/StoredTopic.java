@@ -20,8 +20,13 @@ import java.util.stream.Stream;
  * @param settings the settings
  * @param earlier shard counts of the past under which jobs may still be stored; empty but for some time after a change
  * @param next the shard count that a change will bring soon, so that nodes already own its shards, or 0
+ * @param pausedUntilMs until when no node takes the topic's jobs, epoch ms by the clock of each shard's server; 0 = it is not paused
  */
-public record StoredTopic(String topic, long epoch, TopicSettings settings, List<Integer> earlier, int next) {
+public record StoredTopic(
+        String topic, long epoch, TopicSettings settings, List<Integer> earlier, int next, long pausedUntilMs) {
+    /** A pause without an end of its own. */
+    public static final long UNTIL_RESUMED = Long.MAX_VALUE;
+
     /** Makes the list the record's own. */
     public StoredTopic {
         earlier = List.copyOf(earlier);
@@ -29,7 +34,7 @@ public record StoredTopic(String topic, long epoch, TopicSettings settings, List
 
     /** A topic whose shard count has not changed. */
     public StoredTopic(String topic, long epoch, TopicSettings settings) {
-        this(topic, epoch, settings, List.of(), 0);
+        this(topic, epoch, settings, List.of(), 0, 0);
     }
 
     /** The number of shards that hold or may soon hold jobs; they are numbered from 0. */
@@ -71,12 +76,12 @@ public record StoredTopic(String topic, long epoch, TopicSettings settings, List
 
     /** The same with other settings; the shard count stays. */
     public StoredTopic with(TopicSettings changed) {
-        return new StoredTopic(topic, epoch, changed.withShards(settings.shards()), earlier, next);
+        return new StoredTopic(topic, epoch, changed.withShards(settings.shards()), earlier, next, pausedUntilMs);
     }
 
     /** The first step of a change of the shard count: nodes begin to own the shards to come. */
     public StoredTopic announcing(int shards) {
-        return new StoredTopic(topic, epoch, settings, earlier, shards);
+        return new StoredTopic(topic, epoch, settings, earlier, shards, pausedUntilMs);
     }
 
     /** The second step: new ids go by the new count. */
@@ -85,7 +90,7 @@ public record StoredTopic(String topic, long epoch, TopicSettings settings, List
                 .distinct()
                 .filter(count -> count != shards)
                 .toList();
-        return new StoredTopic(topic, epoch + 1, settings.withShards(shards), before, 0);
+        return new StoredTopic(topic, epoch + 1, settings.withShards(shards), before, 0, pausedUntilMs);
     }
 
     /**
@@ -99,11 +104,25 @@ public record StoredTopic(String topic, long epoch, TopicSettings settings, List
                 .distinct()
                 .filter(count -> count != 0 && count != settings.shards())
                 .toList();
-        return new StoredTopic(topic, lostEpoch + 1, settings, before, 0);
+        return new StoredTopic(topic, lostEpoch + 1, settings, before, 0, pausedUntilMs);
     }
 
     /** The last step: no earlier home holds a job or a tombstone any more. */
     public StoredTopic settled() {
-        return new StoredTopic(topic, epoch, settings, List.of(), next);
+        return new StoredTopic(topic, epoch, settings, List.of(), next, pausedUntilMs);
+    }
+
+    /**
+     * The same, paused: jobs are stored, moved and cancelled as ever, but no node takes any.
+     *
+     * @param untilMs epoch ms, or {@link #UNTIL_RESUMED}; 0 = paused no more
+     */
+    public StoredTopic pausedUntil(long untilMs) {
+        return new StoredTopic(topic, epoch, settings, earlier, next, untilMs);
+    }
+
+    /** Whether no node takes its jobs at a time, epoch ms. */
+    public boolean paused(long nowMs) {
+        return nowMs < pausedUntilMs;
     }
 }

@@ -94,7 +94,7 @@ public final class TopicRegistry {
     public CompletableFuture<Void> refreshKnown(long deadlineNs) {
         // What becomes known meanwhile may have been declared behind this reading.
         Map<String, CompletableFuture<StoredTopic>> before = Map.copyOf(known);
-        return store.topics(deadlineNs).thenCompose(topics -> {
+        return store.topics(before.keySet(), deadlineNs).thenCompose(topics -> {
             topics.forEach(this::takeOver);
             Set<String> present = topics.stream().map(StoredTopic::topic).collect(Collectors.toSet());
             return CompletableFuture.allOf(before.entrySet().stream()
@@ -111,11 +111,12 @@ public final class TopicRegistry {
                 return view;
             }
             log.info(
-                    "topic: settings changed topic={} epoch={} earlier={} next={} settings={}",
+                    "topic: settings changed topic={} epoch={} earlier={} next={} paused_until_ms={} settings={}",
                     name,
                     stored.epoch(),
                     stored.earlier(),
                     stored.next(),
+                    stored.pausedUntilMs(),
                     stored.settings());
             lastStored.put(name, stored);
             return CompletableFuture.completedFuture(stored);

@@ -145,7 +145,7 @@ class AdminIT {
     @Test
     void shouldFindJobsAndDeadLettersInTheirEarlierHomes() {
         StoredTopic grown =
-                new StoredTopic(topic.topic(), 1, TopicSettings.defaults().withShards(8), List.of(1), 0);
+                new StoredTopic(topic.topic(), 1, TopicSettings.defaults().withShards(8), List.of(1), 0, 0);
         String dead = IntStream.range(0, 100)
                 .mapToObj(i -> "dead-" + i)
                 .filter(id -> grown.home(id).shard() > 0)

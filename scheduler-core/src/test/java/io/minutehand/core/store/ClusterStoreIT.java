@@ -117,6 +117,29 @@ class ClusterStoreIT {
     }
 
     @Test
+    void shouldReadSomeTopicsAndLeaveOutWhatIsNotDeclared() {
+        StoredTopic a = get(store.cluster.declare("a", SETTINGS, soon()));
+        get(store.cluster.declare("b", SETTINGS, soon()));
+
+        assertThat(get(store.cluster.topics(List.of("nowhere", "a"), soon()))).containsExactly(a);
+        assertThat(get(store.cluster.topics(List.of(), soon()))).isEmpty();
+    }
+
+    @Test
+    void shouldKeepAPauseThroughOtherChanges() {
+        StoredTopic declared = get(store.cluster.declare("a", SETTINGS, soon()));
+
+        StoredTopic paused = get(store.cluster.change(declared, declared.pausedUntil(5), soon()));
+        assertThat(paused.pausedUntilMs()).isEqualTo(5);
+        StoredTopic slower = get(store.cluster.change(paused, SETTINGS.withVisibility(Duration.ofSeconds(70)), soon()));
+        assertThat(slower.pausedUntilMs()).isEqualTo(5);
+        StoredTopic forever = get(store.cluster.change(slower, slower.pausedUntil(StoredTopic.UNTIL_RESUMED), soon()));
+        assertThat(get(store.cluster.topics(soon()))).containsExactly(forever);
+        assertThat(get(store.cluster.change(forever, forever.pausedUntil(0), soon())))
+                .isEqualTo(new StoredTopic("a", 1, slower.settings()));
+    }
+
+    @Test
     void shouldNotChangeTheShardCount() {
         StoredTopic declared = get(store.cluster.declare("a", SETTINGS, soon()));
 

@@ -37,6 +37,25 @@ class StoredTopicTest {
     }
 
     @Test
+    void shouldStayPausedWhateverElseChanges() {
+        StoredTopic paused = EIGHT.pausedUntil(1000);
+
+        assertThat(paused.paused(999)).isTrue();
+        assertThat(paused.paused(1000)).isFalse();
+        assertThat(EIGHT.paused(0)).isFalse();
+        assertThat(EIGHT.pausedUntil(StoredTopic.UNTIL_RESUMED).paused(Long.MAX_VALUE - 1))
+                .isTrue();
+        assertThat(List.of(
+                        paused.announcing(16),
+                        paused.resharded(16),
+                        paused.resharded(16).settled(),
+                        paused.ahead(5),
+                        paused.with(TopicSettings.defaults())))
+                .extracting(StoredTopic::pausedUntilMs)
+                .containsOnly(1000L);
+    }
+
+    @Test
     void shouldForgetAnEarlierCountThatIsTodaysAgain() {
         StoredTopic again = EIGHT.resharded(16).resharded(8);
 

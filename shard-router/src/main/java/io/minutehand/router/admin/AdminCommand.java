@@ -5,6 +5,7 @@ import io.minutehand.core.admin.Admin.ShardView;
 import io.minutehand.core.bucket.Minutes;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.store.ServerFacts;
+import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
 import java.time.Duration;
@@ -65,7 +66,7 @@ public final class AdminCommand implements Runnable {
             List<Map<String, Object>> shardRows = new ArrayList<>();
             for (StoredTopic topic : topics) {
                 List<ShardView> views = admin.shards(topic);
-                rows.add(topicRow(topic, views));
+                rows.add(topicRow(topic, views, nowMs(connection, topic)));
                 if (shards) {
                     views.forEach(view -> shardRows.add(shardRow(view)));
                 }
@@ -84,12 +85,13 @@ public final class AdminCommand implements Runnable {
         });
     }
 
-    private static Map<String, Object> topicRow(StoredTopic topic, List<ShardView> shards) {
+    private static Map<String, Object> topicRow(StoredTopic topic, List<ShardView> shards, long nowMs) {
         TopicSettings settings = topic.settings();
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("topic", topic.topic());
         row.put("epoch", topic.epoch());
         row.put("shards", settings.shards());
+        row.put("paused", pausedUntil(topic, nowMs));
         row.put(
                 "in_flight",
                 shards.stream().mapToLong(view -> view.stats().inFlight()).sum());
@@ -211,6 +213,62 @@ public final class AdminCommand implements Runnable {
             printer.fields(fields);
             return AdminOptions.FINE;
         });
+    }
+
+    @Command(
+            name = "pause",
+            description = {
+                "Has no node take jobs of a topic, which all nodes know within a second or so.",
+                "Jobs are stored, moved and cancelled as ever; what runs is not touched."
+            },
+            mixinStandardHelpOptions = true)
+    int pause(
+            @Mixin AdminOptions options,
+            @Parameters(paramLabel = "TOPIC") String name,
+            @Option(
+                            names = "--for",
+                            paramLabel = "SECONDS",
+                            description = "How long, 1 and more (default: until it is resumed).")
+                    @Nullable
+                    Long seconds) {
+        return options.run((connection, admin, printer) -> {
+            if (seconds != null && seconds < 1) {
+                throw new IllegalArgumentException("--for=" + seconds + ", allowed are 1 and more");
+            }
+            StoredTopic topic = AdminOptions.topic(admin, name);
+            StoredTopic paused = admin.pause(topic, seconds == null ? null : Duration.ofSeconds(seconds));
+            printer.fields(pauseRow(paused, nowMs(connection, paused)));
+            return AdminOptions.FINE;
+        });
+    }
+
+    @Command(name = "resume", description = "Has nodes take jobs of a topic again.", mixinStandardHelpOptions = true)
+    int resume(@Mixin AdminOptions options, @Parameters(paramLabel = "TOPIC") String name) {
+        return options.run((connection, admin, printer) -> {
+            StoredTopic resumed = admin.resume(AdminOptions.topic(admin, name));
+            printer.fields(pauseRow(resumed, nowMs(connection, resumed)));
+            return AdminOptions.FINE;
+        });
+    }
+
+    private static Map<String, Object> pauseRow(StoredTopic topic, long nowMs) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("topic", topic.topic());
+        row.put("paused", pausedUntil(topic, nowMs));
+        return row;
+    }
+
+    private static long nowMs(StoreConnection connection, StoredTopic topic) {
+        return connection.clock(new ShardId(topic.topic(), 0)).nowMs();
+    }
+
+    /** "no", "until resumed", or "until" a time. */
+    private static String pausedUntil(StoredTopic topic, long nowMs) {
+        long untilMs = topic.pausedUntilMs();
+        if (!topic.paused(nowMs)) {
+            return "no";
+        }
+        return untilMs == StoredTopic.UNTIL_RESUMED ? "until resumed" : "until " + Instant.ofEpochMilli(untilMs);
     }
 
     @Command(

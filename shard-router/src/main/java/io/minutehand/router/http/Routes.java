@@ -49,6 +49,8 @@ final class Routes {
                 new Route(HttpMethod.GET, "/v1/topics/{topic}", Access.READ, topics::show),
                 new Route(HttpMethod.PUT, "/v1/topics/{topic}", Access.ADMIN, topics::declare),
                 new Route(HttpMethod.PATCH, "/v1/topics/{topic}", Access.ADMIN, topics::change),
+                new Route(HttpMethod.PUT, "/v1/topics/{topic}/pause", Access.ADMIN, topics::pause),
+                new Route(HttpMethod.DELETE, "/v1/topics/{topic}/pause", Access.ADMIN, topics::resume),
                 new Route(HttpMethod.GET, "/v1/topics/{topic}/buckets", Access.READ, topics::buckets),
                 new Route(HttpMethod.GET, "/v1/topics/{topic}/dead-letters", Access.READ, dead::list),
                 new Route(HttpMethod.GET, "/v1/topics/{topic}/dead-letters/{id}", Access.READ, dead::show),

@@ -2,6 +2,8 @@ package io.minutehand.router.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.minutehand.core.job.Allowed;
+import io.minutehand.core.job.Limits;
 import io.minutehand.core.job.RetryPolicy;
 import io.minutehand.core.topic.Delivery;
 import io.minutehand.core.topic.TopicSettings;
@@ -10,6 +12,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Settings of a topic as JSON: durations in ISO-8601. Stateless. */
 final class SettingsText {
@@ -104,6 +107,28 @@ final class SettingsText {
             }
         }
         return new RetryPolicy(kind, retries, first, max, jitter);
+    }
+
+    /** How long a topic is paused, or null = until it is resumed. */
+    static @Nullable Duration pause(ObjectNode body) {
+        Duration pause = null;
+        Iterator<Map.Entry<String, JsonNode>> fields = body.fields();
+        while (fields.hasNext()) {
+            Map.Entry<String, JsonNode> field = fields.next();
+            if (!field.getKey().equals("for")) {
+                throw Problem.at(
+                        ProblemType.INVALID_REQUEST,
+                        "",
+                        "\"" + Json.shown(field.getKey()) + "\" has no meaning here; there is for");
+            }
+            pause = duration("/for", field.getValue());
+            try {
+                Allowed.requireWithin("pause", pause, Duration.ofMillis(1), Limits.HORIZON);
+            } catch (IllegalArgumentException beyond) {
+                throw Problem.at(ProblemType.INVALID_REQUEST, "/for", String.valueOf(beyond.getMessage()));
+            }
+        }
+        return pause;
     }
 
     private static int whole(String at, JsonNode value) {

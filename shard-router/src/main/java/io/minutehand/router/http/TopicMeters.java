@@ -42,6 +42,7 @@ final class TopicMeters implements AutoCloseable {
         private long dead;
         private long difference;
         private long waitedMs;
+        private boolean paused;
 
         void add(ShardStats stats) {
             pending += stats.counter("pending");
@@ -68,6 +69,7 @@ final class TopicMeters implements AutoCloseable {
             MultiGauge dead,
             MultiGauge difference,
             MultiGauge waited,
+            MultiGauge paused,
             MultiGauge risks) {
         static Gauges in(MeterRegistry registry) {
             return new Gauges(
@@ -79,6 +81,7 @@ final class TopicMeters implements AutoCloseable {
                             registry,
                             "minutehand.topic.oldest.due.seconds",
                             "How long the first due job waits already, 0 = none is due"),
+                    gauge(registry, "minutehand.topic.paused", "1 = no node takes the topic's jobs"),
                     gauge(registry, "minutehand.redis.risk", "1 = a setting of a server that endangers jobs"));
         }
 
@@ -92,6 +95,7 @@ final class TopicMeters implements AutoCloseable {
             show(dead, topics, sums -> sums.dead);
             show(difference, topics, sums -> sums.difference);
             show(waited, topics, sums -> sums.waitedMs / MS_PER_S);
+            show(paused, topics, sums -> sums.paused ? 1 : 0);
         }
 
         private static void show(MultiGauge gauge, Map<String, Sums> topics, ToDoubleFunction<Sums> value) {
@@ -178,6 +182,8 @@ final class TopicMeters implements AutoCloseable {
                 });
             }
         }
+        sums.paused =
+                topic.paused(connection.clock(new ShardId(topic.topic(), 0)).nowMs());
         return sums;
     }
 

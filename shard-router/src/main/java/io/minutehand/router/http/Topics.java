@@ -88,6 +88,11 @@ final class Topics {
         });
     }
 
+    /** Whether no node takes a topic's jobs now, by the clock of Redis. */
+    boolean paused(StoredTopic topic) {
+        return topic.paused(jobs.clock(new ShardId(topic.topic(), 0)).nowMs());
+    }
+
     private long deadlineNs() {
         return System.nanoTime() + patience.toNanos();
     }

@@ -10,6 +10,7 @@ import io.minutehand.core.topic.StoredTopic;
 import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.router.http.Scope.Right;
 import io.vertx.core.http.HttpHeaders;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -53,9 +54,14 @@ final class TopicsResource {
         });
     }
 
-    private static ObjectNode fill(ObjectNode body, StoredTopic topic) {
+    private ObjectNode fill(ObjectNode body, StoredTopic topic) {
         body.put("topic", topic.topic());
         body.put("epoch", topic.epoch());
+        boolean paused = topics.paused(topic);
+        body.put("paused", paused);
+        if (paused && topic.pausedUntilMs() != StoredTopic.UNTIL_RESUMED) {
+            body.put("pausedUntil", Instant.ofEpochMilli(topic.pausedUntilMs()).toString());
+        }
         SettingsText.fill(body.putObject("settings"), topic.settings());
         return body;
     }
@@ -141,6 +147,25 @@ final class TopicsResource {
                         call.json(200, fill(Json.MAPPER.createObjectNode(), outcome.getValue()));
                     });
         });
+    }
+
+    /** PUT /v1/topics/{topic}/pause: no node takes its jobs, for a duration or until it is resumed. */
+    void pause(Call call) {
+        String name = call.topic();
+        bodies.read(call, JSON, BODY_BYTES, json -> {
+            Duration duration = SettingsText.pause(Json.object(json));
+            call.when(
+                    topics.stored(name),
+                    topic -> blocking.answer(
+                            call, () -> fill(Json.MAPPER.createObjectNode(), admin.pause(topic, duration))));
+        });
+    }
+
+    /** DELETE /v1/topics/{topic}/pause: nodes take its jobs again. */
+    void resume(Call call) {
+        call.when(
+                topics.stored(call.topic()),
+                topic -> blocking.answer(call, () -> fill(Json.MAPPER.createObjectNode(), admin.resume(topic))));
     }
 
     /** What waits in a minute. */

@@ -31,6 +31,7 @@ class MutationsIT {
         "{\"topic\":\"t\",\"id\":\"d\",\"delay\":1}\n{\"topic\":\"t\",\"payload\":\"x\"}\n",
         "{\"visibility\":\"PT45S\",\"retry\":{\"kind\":\"FIXED\",\"retries\":2,\"first\":\"PT1S\",\"max\":\"PT1S\",\"jitter\":0.5}}",
         "{\"reason\":\"x\",\"perSecond\":10,\"dryRun\":true}",
+        "{\"for\":\"PT1M\"}",
     };
 
     private static final String[][] TARGETS = {
@@ -42,6 +43,8 @@ class MutationsIT {
         {"POST", "/v1/jobs:batch", "application/json", "3"},
         {"POST", "/v1/jobs:batch?results=rejected", "application/x-ndjson", "4"},
         {"PATCH", "/v1/topics/t", "application/json", "5"},
+        {"PUT", "/v1/topics/t/pause", "application/json", "7"},
+        {"DELETE", "/v1/topics/t/pause", "", ""},
         {"GET", "/v1/topics/t/buckets?limit=5&perSecond=10", "", ""},
         {"GET", "/v1/topics/t/dead-letters?limit=5&reason=x", "", ""},
         {"POST", "/v1/topics/t/dead-letters:redrive", "application/json", "6"},

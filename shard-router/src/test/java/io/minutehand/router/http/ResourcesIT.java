@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
@@ -110,6 +111,51 @@ class ResourcesIT {
         assertThat(shown.body().path("counts").path("pending").asInt()).isEqualTo(1);
         Answer list = http.get("/v1/topics");
         assertThat(list.body().path("topics").findValuesAsText("topic")).contains("declared");
+    }
+
+    @Test
+    void shouldPauseAndResumeATopic() {
+        String path = "/v1/topics/paused";
+        assertThat(put(path + "/pause", "{}").problem()).isEqualTo("unknown-topic");
+        assertThat(put(path, "{}").body().path("paused").asBoolean()).isFalse();
+
+        Answer paused = put(path + "/pause", "{\"for\":\"PT10M\"}");
+
+        assertThat(paused.status()).as("%s", paused).isEqualTo(200);
+        assertThat(paused.body().path("paused").asBoolean()).isTrue();
+        assertThat(Instant.parse(paused.text("pausedUntil")))
+                .isBetween(Instant.now().plusSeconds(540), Instant.now().plusSeconds(660));
+        assertThat(put(path + "/pause", "{}").body().has("pausedUntil"))
+                .as("until it is resumed")
+                .isFalse();
+        assertThat(http.patch(path, "{\"visibility\":\"PT45S\"}")
+                        .body()
+                        .path("paused")
+                        .asBoolean())
+                .as("other settings leave it paused")
+                .isTrue();
+        assertThat(http.get(path).body().path("paused").asBoolean()).isTrue();
+        assertThat(http.delete(path + "/pause").body().path("paused").asBoolean())
+                .isFalse();
+        assertThat(http.delete(path + "/pause").status()).as("again").isEqualTo(200);
+        assertThat(http.get(path).body().path("paused").asBoolean()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    {"for":"10 s"}    | 400
+                    {"for":"PT0S"}    | 422
+                    {"for":"-PT1S"}   | 422
+                    {"for":"P40000D"} | 422
+                    {"until":"PT1S"}  | 422
+                    []                | 400
+                    """)
+    void shouldRefuseAPauseThatIsNone(String body, int status) {
+        put("/v1/topics/running", "{}");
+        Answer answer = put("/v1/topics/running/pause", body);
+        assertThat(answer.status()).as("%s", answer).isEqualTo(status);
+        assertThat(http.get("/v1/topics/running").body().path("paused").asBoolean())
+                .isFalse();
     }
 
     @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.minutehand.core.admin.Admin;
 import io.minutehand.core.bucket.Keyspace;
 import io.minutehand.core.bucket.ShardId;
 import io.minutehand.core.job.JobSpec;
@@ -88,6 +89,12 @@ class TopicMetersIT {
                         .gauge()
                         .value())
                 .isEqualTo(1);
+
+        Admin admin = new Admin(connection, Duration.ofSeconds(10));
+        admin.pause(admin.topic("nobody").orElseThrow(), null);
+        meters.round();
+        assertThat(value("minutehand.topic.paused", "nobody")).isEqualTo(1);
+        assertThat(value("minutehand.topic.paused", "orders")).isZero();
 
         falsify(new ShardId("nobody", 0), "accepted", 5);
         falsify(new ShardId("nobody", 1), "accepted", -2);
