@@ -49,6 +49,14 @@ class ArchitectureTest {
             .resideInAPackage("io.micrometer..");
 
     @ArchTest
+    static final ArchRule SHOULD_KNOW_OPENTELEMETRY_IN_ONE_CLASS_AS_IT_IS_OPTIONAL = noClasses()
+            .that()
+            .haveNameNotMatching(".*\\.OpenTelemetryTraces(\\$.*)?")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.opentelemetry..");
+
+    @ArchTest
     static final ArchRule SHOULD_USE_JOBS_WITHOUT_A_STORE = noClasses()
             .that()
             .resideInAnyPackage("io.minutehand.core.job..", "io.minutehand.core.bucket..", "io.minutehand.core.topic..")

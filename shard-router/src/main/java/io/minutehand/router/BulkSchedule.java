@@ -2,6 +2,7 @@ package io.minutehand.router;
 
 import io.minutehand.core.job.JobId;
 import io.minutehand.core.job.JobSpec;
+import io.minutehand.core.telemetry.TraceContext;
 import io.minutehand.core.write.JobForms;
 import io.minutehand.core.write.JobForms.Draft;
 import io.minutehand.core.write.JobForms.When;
@@ -41,6 +42,7 @@ final class BulkSchedule implements WaitingJob.Sink {
     private final CompletableFuture<BatchResult> future = new CompletableFuture<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final List<Draft> kept = new ArrayList<>();
+    private final TraceContext trace;
     private final JobForms forms;
     private final Collection<? extends JobSpec<?>> specs;
     private @Nullable ScheduleResult[] results = new ScheduleResult[0];
@@ -48,7 +50,8 @@ final class BulkSchedule implements WaitingJob.Sink {
     private final Semaphore window = new Semaphore(WINDOW);
     private final RouterSettings settings;
 
-    BulkSchedule(RouterSettings settings, JobForms forms, Collection<? extends JobSpec<?>> specs) {
+    BulkSchedule(RouterSettings settings, JobForms forms, Collection<? extends JobSpec<?>> specs, TraceContext trace) {
+        this.trace = trace;
         this.settings = settings;
         this.forms = forms;
         this.specs = specs;
@@ -68,7 +71,7 @@ final class BulkSchedule implements WaitingJob.Sink {
                     throw new IllegalArgumentException("it is null");
                 }
                 if (keptBytes < KEPT_BYTES) {
-                    Draft draft = forms.draft(spec);
+                    Draft draft = draft(spec);
                     keptBytes += RouterSettings.heldBytes(draft);
                     kept.add(draft);
                 } else {
@@ -88,6 +91,11 @@ final class BulkSchedule implements WaitingJob.Sink {
         }
     }
 
+    /** In the trace of the call, unless the job is in one already. */
+    private Draft draft(JobSpec<?> spec) {
+        return forms.draft(trace.isNone() || !TraceContext.of(spec.headers()).isNone() ? spec : trace.into(spec));
+    }
+
     /** The second pass; returns when all items are handed over, or one found no room: then it and the rest are NOT_STORED. */
     void handOver(Handover handover) {
         int index = 0;
@@ -99,7 +107,7 @@ final class BulkSchedule implements WaitingJob.Sink {
             room = room && windowOpens();
             if (room) {
                 try {
-                    handover.accept(index < kept.size() ? kept.set(index, null) : forms.draft(spec), this, index);
+                    handover.accept(index < kept.size() ? kept.set(index, null) : draft(spec), this, index);
                 } catch (RouterBufferFullException | IllegalStateException noRoom) {
                     room = false;
                 }

@@ -9,6 +9,8 @@ import io.minutehand.core.store.JobStore;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Telemetry;
+import io.minutehand.core.telemetry.TraceContext;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.core.topic.TopicSettings;
 import io.minutehand.core.write.JobAccess;
 import io.minutehand.core.write.JobForms;
@@ -19,6 +21,7 @@ import io.minutehand.router.Admission.Pass;
 import io.minutehand.router.Arrival.Ticket;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -66,6 +69,7 @@ public final class JobRouter implements AutoCloseable {
     private final ScheduleBatcher batcher;
     private final Admission admission;
     private final JobForms forms;
+    private final Traces traces;
     private final Orders orders;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -78,6 +82,7 @@ public final class JobRouter implements AutoCloseable {
         this.loop = new RouterLoop(name);
         this.callbacks = new Callbacks(name);
         this.admission = new Admission(settings);
+        this.traces = builder.traces;
         this.forms = new JobForms(builder.objectMapper, settings.payloadBytes());
         JobStore jobs = connection.jobs(loop);
         TopicRegistry topics = new TopicRegistry(connection.cluster(loop), builder.declared, settings.createTopics());
@@ -151,7 +156,43 @@ public final class JobRouter implements AutoCloseable {
         long calledNs = System.nanoTime();
         Objects.requireNonNull(spec, "spec");
         admission.requireOpen("schedule");
-        Draft draft = forms.draft(spec);
+        if (traces == Traces.NONE) {
+            return send(route, forms.draft(spec), calledNs);
+        }
+        TraceContext before = TraceContext.of(spec.headers());
+        Traces.Span span = span(route, before.isNone() ? null : before, Map.of());
+        CompletableFuture<ScheduleResult> answer;
+        try {
+            answer = send(route, forms.draft(span.context().into(spec)), calledNs);
+        } catch (RuntimeException refused) {
+            end(span, null, refused);
+            throw refused;
+        }
+        answer.whenComplete((result, failure) -> end(
+                span,
+                result == null || result.status().accepted()
+                        ? null
+                        : result.status().name(),
+                failure));
+        return answer;
+    }
+
+    private Traces.Span span(Route route, @Nullable TraceContext parent, Map<String, String> more) {
+        Map<String, String> attributes = new HashMap<>(Traces.ofTopic("send", route.topic()));
+        attributes.putAll(more);
+        return traces.begin(Traces.Kind.PRODUCER, "schedule " + route.topic(), parent, attributes, null);
+    }
+
+    private static void end(Traces.Span span, @Nullable String refused, @Nullable Throwable failure) {
+        if (failure != null) {
+            span.failed(String.valueOf(failure.getMessage()));
+        } else if (refused != null) {
+            span.failed(refused);
+        }
+        span.end(null);
+    }
+
+    private CompletableFuture<ScheduleResult> send(Route route, Draft draft, long calledNs) {
         Single answer = new Single();
         try {
             submit(route, draft, calledNs, answer, 0);
@@ -165,7 +206,22 @@ public final class JobRouter implements AutoCloseable {
         long calledNs = System.nanoTime();
         Objects.requireNonNull(specs, "specs");
         admission.requireOpen("scheduleAll");
-        BulkSchedule bulk = new BulkSchedule(settings, forms, specs);
+        if (traces == Traces.NONE) {
+            return send(route, new BulkSchedule(settings, forms, specs, TraceContext.NONE), calledNs);
+        }
+        Traces.Span span = span(route, null, Map.of("messaging.batch.message_count", Integer.toString(specs.size())));
+        CompletableFuture<BatchResult> answer;
+        try {
+            answer = send(route, new BulkSchedule(settings, forms, specs, span.context()), calledNs);
+        } catch (RuntimeException refused) {
+            end(span, null, refused);
+            throw refused;
+        }
+        answer.whenComplete((result, failure) -> end(span, null, failure));
+        return answer;
+    }
+
+    private CompletableFuture<BatchResult> send(Route route, BulkSchedule bulk, long calledNs) {
         bulk.check();
         bulk.handOver((draft, sink, index) -> submit(route, draft, calledNs, sink, index));
         return bulk.future();
@@ -293,6 +349,7 @@ public final class JobRouter implements AutoCloseable {
         private final Map<String, TopicSettings> declared = new LinkedHashMap<>();
         private @Nullable ObjectMapper objectMapper;
         private Telemetry telemetry = Telemetry.NONE;
+        private Traces traces = Traces.NONE;
 
         private Builder() {}
 
@@ -360,6 +417,15 @@ public final class JobRouter implements AutoCloseable {
          */
         public Builder declare(String topic, TopicSettings topicSettings) {
             declared.put(TopicName.require(topic), Objects.requireNonNull(topicSettings, "settings"));
+            return this;
+        }
+
+        /**
+         * Where the spans of schedule calls go; nowhere by default. Jobs carry their trace in the headers {@code traceparent} and {@code tracestate},
+         * which are no part of what tells one request from another.
+         */
+        public Builder traces(Traces value) {
+            this.traces = Objects.requireNonNull(value, "traces");
             return this;
         }
 

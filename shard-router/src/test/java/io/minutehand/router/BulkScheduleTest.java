@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.telemetry.TraceContext;
 import io.minutehand.core.write.JobForms;
 import io.minutehand.core.write.JobForms.Draft;
 import io.minutehand.router.ScheduleResult.Status;
@@ -36,7 +37,7 @@ class BulkScheduleTest {
         for (int i = 0; i < items; i++) {
             specs.add(JobSpec.of(new byte[1]).id("j" + i));
         }
-        BulkSchedule bulk = new BulkSchedule(settings, forms, specs);
+        BulkSchedule bulk = new BulkSchedule(settings, forms, specs, TraceContext.NONE);
         bulk.check();
         return bulk;
     }
@@ -110,7 +111,7 @@ class BulkScheduleTest {
         for (int i = 0; i < 3; i++) {
             specs.add(JobSpec.of(new byte[1]).id("j" + i));
         }
-        BulkSchedule bulk = new BulkSchedule(RouterSettings.defaults(), forms, specs);
+        BulkSchedule bulk = new BulkSchedule(RouterSettings.defaults(), forms, specs, TraceContext.NONE);
         bulk.check();
         specs.remove(2);
 

@@ -65,6 +65,11 @@ final class TopicWork {
         this.call = call;
     }
 
+    /** The same with another call. */
+    TopicWork traced(Call by) {
+        return new TopicWork(topic, options, by);
+    }
+
     static Call bytes(JobHandler<byte[]> handler) {
         return handler::handle;
     }

@@ -10,6 +10,7 @@ import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.telemetry.Recorders;
 import io.minutehand.core.telemetry.Telemetry;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.core.topic.TopicSettings;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -194,6 +195,7 @@ public final class WorkerNode implements AutoCloseable {
         private String name = "node";
         private final ConnectionChoice connection = new ConnectionChoice();
         private @Nullable Telemetry telemetry;
+        private Traces traces = Traces.NONE;
 
         private Builder() {}
 
@@ -254,6 +256,12 @@ public final class WorkerNode implements AutoCloseable {
             return this;
         }
 
+        /** Where the spans of jobs go: their wait from due to start, and their handlers, in the trace that they carry; nowhere by default. */
+        public Builder traces(Traces value) {
+            traces = Objects.requireNonNull(value, "traces");
+            return this;
+        }
+
         /** Settings for a topic if Redis has none yet; those in Redis win. */
         public Builder declare(String topic, TopicSettings value) {
             declared.put(TopicName.require(topic), Objects.requireNonNull(value, "settings"));
@@ -300,6 +308,9 @@ public final class WorkerNode implements AutoCloseable {
         public WorkerNode start() {
             if (work.isEmpty()) {
                 throw new IllegalArgumentException("node " + name + " has no handler; add one with handle(topic, ...)");
+            }
+            if (traces != Traces.NONE) {
+                work.replaceAll((topic, handled) -> handled.traced(new TracedCall(traces, topic, handled.call())));
             }
             WorkerNode node = new WorkerNode(this, connection.open("node " + name));
             try {

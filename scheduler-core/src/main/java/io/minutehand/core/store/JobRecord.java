@@ -4,6 +4,7 @@ import io.minutehand.core.bucket.ShardMap;
 import io.minutehand.core.job.Job;
 import io.minutehand.core.job.JobState;
 import io.minutehand.core.job.Limits;
+import io.minutehand.core.telemetry.TraceContext;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +13,7 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +67,8 @@ public final class JobRecord {
 
     /**
      * What tells the same request from another: the first 8 bytes of the SHA-256 of business id, headers, payload, and the due time or delay
-     * <em>as the caller gave it</em>, so that a repeated "in 30 minutes" is the same request at any time.
+     * <em>as the caller gave it</em>, so that a repeated "in 30 minutes" is the same request at any time; a trace is no part of it, since each
+     * repeat has a span of its own.
      */
     public static byte[] digest(
             @Nullable String businessId, Map<String, String> headers, byte[] payload, String dueAsGiven) {
@@ -73,8 +76,10 @@ public final class JobRecord {
         field(sha, dueAsGiven);
         field(sha, businessId == null ? "-" : "+" + businessId);
         new TreeMap<>(headers).forEach((name, value) -> {
-            field(sha, name);
-            field(sha, value);
+            if (!TraceContext.HEADERS.contains(name.toLowerCase(Locale.ROOT))) {
+                field(sha, name);
+                field(sha, value);
+            }
         });
         sha.update((byte) 1);
         sha.update(payload);

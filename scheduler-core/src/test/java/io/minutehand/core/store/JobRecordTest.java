@@ -21,6 +21,13 @@ class JobRecordTest {
     private static final byte[] DIGEST = {1, 2, 3, 4, 5, 6, 7, 8};
 
     @Test
+    void shouldTakeTheSameRequestOfAnotherSpanForTheSame() {
+        byte[] payload = {1};
+        assertThat(JobRecord.digest(null, Map.of("a", "b", "Traceparent", "x", "tracestate", "y"), payload, "T1"))
+                .isEqualTo(JobRecord.digest(null, Map.of("a", "b"), payload, "T1"));
+    }
+
+    @Test
     void shouldReadBackWhatItWrote() {
         Map<String, String> headers = new LinkedHashMap<>();
         headers.put("z", "1");

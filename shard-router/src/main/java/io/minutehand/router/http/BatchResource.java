@@ -97,9 +97,8 @@ final class BatchResource {
 
     private void array(Call call, List<byte[]> elements) {
         Gate.pay(call.key(), Math.max(0, elements.size() - 1));
-        List<CompletableFuture<Outcome>> outcomes = elements.stream()
-                .map(element -> items.schedule(call.key(), element))
-                .toList();
+        List<CompletableFuture<Outcome>> outcomes =
+                elements.stream().map(element -> items.schedule(call, element)).toList();
         call.when(CompletableFuture.allOf(outcomes.toArray(CompletableFuture[]::new)), all -> {
             ObjectNode body = Json.MAPPER.createObjectNode();
             ArrayNode results = Json.MAPPER.createArrayNode();

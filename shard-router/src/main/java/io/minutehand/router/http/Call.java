@@ -4,8 +4,11 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.minutehand.core.job.JobId;
+import io.minutehand.core.job.JobSpec;
 import io.minutehand.core.job.TopicName;
 import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.TraceContext;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.core.write.TopicRegistry.UnknownTopicException;
 import io.minutehand.router.RouterBufferFullException;
 import io.minutehand.router.http.Connections.Watch;
@@ -33,6 +36,8 @@ import org.slf4j.LoggerFactory;
 final class Call {
     private static final Logger log = LoggerFactory.getLogger(Call.class);
 
+    private static final int SERVER_ERROR = 500;
+
     static final String JSON = "application/json";
     static final String PROBLEM = "application/problem+json";
     static final String REQUEST_ID = "X-Request-Id";
@@ -51,6 +56,7 @@ final class Call {
     private final List<Runnable> atEnd = new ArrayList<>(2);
     private ApiKey key = ApiKey.ANYBODY;
     private UnaryOperator<ApiKey> keyAgain = UnaryOperator.identity();
+    private TraceContext trace = TraceContext.NONE;
     private @Nullable Abort abort;
     private boolean answered;
     private boolean lastOfConnection;
@@ -83,6 +89,28 @@ final class Call {
 
     boolean answered() {
         return answered;
+    }
+
+    /** Has the answer told by a span, and takes its context for what the request leads to. */
+    void traced(Traces.Span span) {
+        trace = span.context();
+        atEnd(() -> {
+            int status = response().getStatusCode();
+            if (!response().headWritten()) {
+                span.failed("the connection was closed before there was an answer");
+            } else {
+                span.note("http.response.status_code", status);
+                if (status >= SERVER_ERROR) {
+                    span.failed("");
+                }
+            }
+            span.end(null);
+        });
+    }
+
+    /** A job in the trace of the request, unless it is in one already. */
+    <T> JobSpec<T> traced(JobSpec<T> spec) {
+        return trace.isNone() || !TraceContext.of(spec.headers()).isNone() ? spec : trace.into(spec);
     }
 
     /** The key that let it in. */

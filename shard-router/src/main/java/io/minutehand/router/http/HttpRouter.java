@@ -2,6 +2,8 @@ package io.minutehand.router.http;
 
 import io.minutehand.core.admin.Admin;
 import io.minutehand.core.store.StoreConnection;
+import io.minutehand.core.telemetry.TraceContext;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.http.Connections.Watch;
 import io.vertx.core.AbstractVerticle;
@@ -22,6 +24,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -54,14 +57,17 @@ final class HttpRouter implements AutoCloseable {
     private final @Nullable ApiKeys keys;
     private final Gate gate;
     private final Connections.Numbers numbers;
+    private final Traces traces;
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicLong requestNumber = new AtomicLong();
     private final String requestPrefix = UUID.randomUUID().toString().substring(0, 8) + "-";
     private final List<HttpServer> servers = new CopyOnWriteArrayList<>();
     private volatile int port;
 
-    private HttpRouter(HttpSettings settings, StoreConnection connection, JobRouter router, Duration patience) {
+    private HttpRouter(
+            HttpSettings settings, StoreConnection connection, JobRouter router, Traces traces, Duration patience) {
         this.settings = settings;
+        this.traces = traces;
         this.keys = settings.keys() == null ? null : ApiKeys.of(settings.keys());
         this.gate = new Gate(keys);
         this.numbers = new Connections.Numbers(settings.connections(), settings.connectionsPerAddress());
@@ -85,12 +91,14 @@ final class HttpRouter implements AutoCloseable {
      * Starts to listen; blocks until it does.
      *
      * @param connection stays the caller's, as does {@code router}, which must be set not to block when its buffer is full
+     * @param traces where spans of requests go
      * @param patience for what is asked of Redis besides jobs
      * @throws IllegalArgumentException when the settings cannot be used
      * @throws UncheckedIOException when it cannot listen there
      */
-    static HttpRouter start(HttpSettings settings, StoreConnection connection, JobRouter router, Duration patience) {
-        HttpRouter http = new HttpRouter(settings, connection, router, patience);
+    static HttpRouter start(
+            HttpSettings settings, StoreConnection connection, JobRouter router, Traces traces, Duration patience) {
+        HttpRouter http = new HttpRouter(settings, connection, router, traces, patience);
         try {
             await(http.vertx.deployVerticle(
                     () -> http.new Loop(), new DeploymentOptions().setInstances(settings.eventLoops())));
@@ -274,10 +282,25 @@ final class HttpRouter implements AutoCloseable {
                         ProblemType.TOO_MANY_REQUESTS, settings.requests() + " requests are under way", Call.SOON_S);
             }
             call.key(gate.admit(route, call), gate::again);
+            // What is refused before has no span: anybody can send it, as often as he likes.
+            trace(route, call);
             route.handler().handle(call);
         } catch (RuntimeException failed) {
             call.fail(failed);
         }
+    }
+
+    private void trace(Route route, Call call) {
+        if (route.access() == Route.Access.OPEN) {
+            return;
+        }
+        String method = route.method().name();
+        call.traced(traces.begin(
+                Traces.Kind.SERVER,
+                method + " " + route.template(),
+                TraceContext.of(call.request()::getHeader),
+                Map.of("http.request.method", method, "http.route", route.template()),
+                null));
     }
 
     private static void requireGoodForm(Call call) {

@@ -33,7 +33,7 @@ final class Items {
             @Nullable Throwable failure) {}
 
     /** Schedules a job; the future does not fail. */
-    CompletableFuture<Outcome> schedule(ApiKey key, byte[] json) {
+    CompletableFuture<Outcome> schedule(Call call, byte[] json) {
         Wanted wanted;
         try {
             wanted = reader.jobWithTopic(json);
@@ -41,8 +41,8 @@ final class Items {
             if (topic == null) {
                 throw Problem.at(ProblemType.MALFORMED_REQUEST, "/topic", "\"topic\" is missing");
             }
-            key.require(Right.PRODUCE, topic);
-            return router.schedule(topic, wanted.spec())
+            call.key().require(Right.PRODUCE, topic);
+            return router.schedule(topic, call.traced(wanted.spec()))
                     .handle((result, failure) -> new Outcome(topic, result, failure));
         } catch (RuntimeException refused) {
             return CompletableFuture.completedFuture(new Outcome(null, null, refused));

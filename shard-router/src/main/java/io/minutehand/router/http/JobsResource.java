@@ -44,7 +44,7 @@ final class JobsResource {
         String key = idempotencyKey(call);
         bodies.read(call, JSON, bodyBytes, body -> {
             JobSpec<byte[]> spec = identified(reader.job(body), key);
-            call.when(router.schedule(topic, spec), result -> {
+            call.when(router.schedule(topic, call.traced(spec)), result -> {
                 int status = Outcomes.status(topic, result);
                 topics.seen(topic);
                 call.response().putHeader(HttpHeaders.LOCATION, path(topic, result.id()));

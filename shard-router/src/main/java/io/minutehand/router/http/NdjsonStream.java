@@ -111,7 +111,7 @@ final class NdjsonStream {
                 });
                 return false;
             }
-            add(new Open(items.schedule(call.key(), line), line.length));
+            add(new Open(items.schedule(call, line), line.length));
         }
         return true;
     }

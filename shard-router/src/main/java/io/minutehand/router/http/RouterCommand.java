@@ -10,7 +10,9 @@ import io.minutehand.core.service.StopSignal;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
 import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.OpenTelemetryTraces;
 import io.minutehand.core.telemetry.Telemetry;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.router.JobRouter;
 import io.minutehand.router.OnFull;
 import java.io.PrintWriter;
@@ -149,12 +151,13 @@ public final class RouterCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         RedisOptions options = redis.options();
         requireSafety();
+        Traces traces = OpenTelemetryTraces.global();
         try (StopSignal signal = StopSignal.listen();
                 AdminService watched = admin.open();
                 StoreConnection connection = StoreConnection.open(options);
                 TopicMeters meters = new TopicMeters(connection, watched.registry(), PATIENCE);
-                JobRouter jobs = jobs(connection, watched.telemetry());
-                HttpRouter http = HttpRouter.start(settings(), connection, jobs, PATIENCE)) {
+                JobRouter jobs = jobs(connection, watched.telemetry(), traces);
+                HttpRouter http = HttpRouter.start(settings(), connection, jobs, traces, PATIENCE)) {
             meters.start(METERS_EVERY);
             watched.serve(() -> whyNotReady(http), () -> {});
             spec.commandLine()
@@ -219,11 +222,12 @@ public final class RouterCommand implements Callable<Integer> {
         }
     }
 
-    private JobRouter jobs(StoreConnection connection, Telemetry telemetry) {
+    private JobRouter jobs(StoreConnection connection, Telemetry telemetry, Traces traces) {
         Duration deadline = Duration.ofMillis(deadlineMs);
         return JobRouter.builder()
                 .redis(connection)
                 .telemetry(telemetry)
+                .traces(traces)
                 .onFull(OnFull.FAIL) // an event loop must not block
                 .deadline(deadline)
                 .payloadBytes(payloadBytes)

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreConnection;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.redis.RedisInstance;
 import io.minutehand.redis.SharedRedis;
 import io.minutehand.router.JobRouter;
@@ -46,7 +47,7 @@ final class TestRouter implements AutoCloseable {
         this.connection = StoreConnection.open(options);
         this.router = jobs.apply(JobRouter.builder().redis(connection).onFull(OnFull.FAIL))
                 .connect();
-        this.http = HttpRouter.start(settings, connection, router, Duration.ofSeconds(2));
+        this.http = HttpRouter.start(settings, connection, router, Traces.NONE, Duration.ofSeconds(2));
     }
 
     static TestRouter start() {

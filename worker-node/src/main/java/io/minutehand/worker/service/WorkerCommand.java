@@ -8,6 +8,8 @@ import io.minutehand.core.service.OneLine;
 import io.minutehand.core.service.StopSignal;
 import io.minutehand.core.store.RedisOptions;
 import io.minutehand.core.store.StoreException;
+import io.minutehand.core.telemetry.OpenTelemetryTraces;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.worker.WorkerNode;
 import io.minutehand.worker.webhook.HostPort;
 import io.minutehand.worker.webhook.Secret;
@@ -126,11 +128,13 @@ public final class WorkerCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         RedisOptions options = redis.options();
         Map<String, String> urls = urls();
+        Traces traces = OpenTelemetryTraces.global();
         try (StopSignal signal = StopSignal.listen();
                 AdminService watched = admin.open();
-                Webhooks client = Webhooks.open(settings());
+                Webhooks client = Webhooks.open(settings(), traces);
                 WorkerNode node = node(options, client, urls)
                         .telemetry(watched.telemetry())
+                        .traces(traces)
                         .start()) {
             NodeMeters meters = new NodeMeters(node, watched.registry());
             watched.serve(meters::whyNotReady, meters::look);

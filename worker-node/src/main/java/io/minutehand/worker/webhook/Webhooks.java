@@ -1,5 +1,7 @@
 package io.minutehand.worker.webhook;
 
+import io.minutehand.core.telemetry.TraceContext;
+import io.minutehand.core.telemetry.Traces;
 import io.minutehand.worker.Again;
 import io.minutehand.worker.Dead;
 import io.minutehand.worker.JobContext;
@@ -46,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A delivery is a POST of the payload, byte for byte, with the headers of Standard Webhooks 1.0.0: {@code webhook-id} is {@code topic/job id}, the
  * same for each attempt, so that a receiver can tell what it has seen; {@code webhook-timestamp}, seconds, by the clock of Redis;
  * {@code webhook-signature}. Beside them {@code minutehand-topic}, {@code -job}, {@code -attempt}, {@code -delivery}, {@code -due}
- * (ISO 8601, UTC), and the job's own {@code content-type}, {@code traceparent} and {@code tracestate}.
+ * (ISO 8601, UTC), the job's own {@code content-type}, and {@code traceparent} and {@code tracestate}: those of the delivery's span, or the job's own.
  *
  * <p>2xx is an ack; 410 makes the job a dead letter; 429 and 503 with {@code Retry-After} are tried again then, a second later at least and a day at most, and no attempt is
  * counted; everything else, a redirect too, is a failed attempt. Answers are read up to 64 KiB and dropped.
@@ -69,12 +71,14 @@ public final class Webhooks implements AutoCloseable {
 
     private final WebhookSettings settings;
     private final Destination.Resolver resolver;
+    private final Traces traces;
     private final Vertx vertx;
     private final HttpClient client;
     private final Map<HostPort, Host> hosts = new ConcurrentHashMap<>();
 
-    private Webhooks(WebhookSettings settings, Destination.Resolver resolver) {
+    private Webhooks(WebhookSettings settings, Destination.Resolver resolver, Traces traces) {
         this.settings = settings;
+        this.traces = traces;
         this.resolver = resolver;
         this.vertx =
                 Vertx.vertx(new VertxOptions().setEventLoopPoolSize(EVENT_LOOPS).setWorkerPoolSize(1));
@@ -110,11 +114,16 @@ public final class Webhooks implements AutoCloseable {
      * @throws IllegalArgumentException when the file of certificates to trust cannot be read, or holds none
      */
     public static Webhooks open(WebhookSettings settings) {
-        return open(settings, InetAddress::getAllByName);
+        return open(settings, Traces.NONE);
+    }
+
+    /** As {@link #open(WebhookSettings)}, and tells each delivery by a span, which the receiver may continue. */
+    public static Webhooks open(WebhookSettings settings, Traces traces) {
+        return new Webhooks(settings, InetAddress::getAllByName, traces);
     }
 
     static Webhooks open(WebhookSettings settings, Destination.Resolver resolver) {
-        return new Webhooks(settings, resolver);
+        return new Webhooks(settings, resolver, Traces.NONE);
     }
 
     /**
@@ -129,7 +138,31 @@ public final class Webhooks implements AutoCloseable {
     }
 
     private Health deliver(Destination destination, byte[] payload, JobContext job) throws Exception {
-        RequestOptions request = request(destination, payload, job);
+        if (traces == Traces.NONE) {
+            return deliver(destination, payload, job, TraceContext.of(job.headers()));
+        }
+        Traces.Span span = traces.begin(
+                Traces.Kind.CLIENT,
+                "POST",
+                null,
+                Map.of(
+                        "http.request.method", "POST",
+                        "server.address", destination.at().host(),
+                        "server.port", Integer.toString(destination.at().port())),
+                null);
+        try {
+            return deliver(destination, payload, job, span.context());
+        } catch (Exception failure) {
+            span.failed(String.valueOf(failure.getMessage()));
+            throw failure;
+        } finally {
+            span.end(null);
+        }
+    }
+
+    private Health deliver(Destination destination, byte[] payload, JobContext job, TraceContext trace)
+            throws Exception {
+        RequestOptions request = request(destination, payload, job, trace);
         long startNs = System.nanoTime();
         Answer answer = exchange(destination, request, payload, limit(job));
         if (answer.status >= OK && answer.status < REDIRECT) {
@@ -153,7 +186,8 @@ public final class Webhooks implements AutoCloseable {
         return left.compareTo(settings.timeout()) < 0 ? left : settings.timeout();
     }
 
-    private RequestOptions request(Destination destination, byte[] payload, JobContext job) throws Refusal {
+    private RequestOptions request(Destination destination, byte[] payload, JobContext job, TraceContext trace)
+            throws Refusal {
         SocketAddress address;
         try {
             address = SocketAddress.inetSocketAddress(destination.address(resolver));
@@ -190,14 +224,7 @@ public final class Webhooks implements AutoCloseable {
                 .putHeader("minutehand-due", job.dueAt().toString());
         MultiMap headers = request.getHeaders();
         headers.set("content-type", header(job, "content-type", "application/json"));
-        String trace = header(job, "traceparent", "");
-        if (!trace.isEmpty()) {
-            headers.set("traceparent", trace);
-            String state = header(job, "tracestate", "");
-            if (!state.isEmpty()) {
-                headers.set("tracestate", state);
-            }
-        }
+        trace.headers().forEach(headers::set);
         return request;
     }
 
