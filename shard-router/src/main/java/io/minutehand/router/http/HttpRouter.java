@@ -291,7 +291,8 @@ final class HttpRouter implements AutoCloseable {
     }
 
     private void trace(Route route, Call call) {
-        if (route.access() == Route.Access.OPEN) {
+        boolean nothing = traces == Traces.NONE && call.request().getHeader(TraceContext.PARENT) == null;
+        if (nothing || route.access() == Route.Access.OPEN) {
             return;
         }
         String method = route.method().name();
