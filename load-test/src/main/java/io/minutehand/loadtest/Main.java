@@ -15,6 +15,7 @@ import io.minutehand.loadtest.lab.ProducersCommand;
 import io.minutehand.loadtest.lab.RateCommand;
 import io.minutehand.loadtest.lab.ScaleCommand;
 import io.minutehand.loadtest.lab.SoakCommand;
+import io.minutehand.loadtest.receiver.ReceiverCommand;
 import io.minutehand.router.admin.AdminCommand;
 import io.minutehand.router.http.RouterCommand;
 import io.minutehand.worker.service.WorkerCommand;
@@ -82,6 +83,7 @@ public final class Main implements Runnable {
                 .addSubcommand("demo", new DemoCommand())
                 .addSubcommand("router", new RouterCommand())
                 .addSubcommand("worker", new WorkerCommand())
+                .addSubcommand("receiver", new ReceiverCommand())
                 .addSubcommand("bench", bench())
                 .addSubcommand("admin", new AdminCommand())
                 .addSubcommand("lab-worker", new LabWorkerCommand())

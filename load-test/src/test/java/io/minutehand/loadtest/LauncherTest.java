@@ -98,6 +98,20 @@ class LauncherTest {
     }
 
     @Test
+    void shouldRunTheJarThatItIsGivenAndBuildNothing() throws Exception {
+        java("printf '<%s>' \"$@\"");
+        Files.delete(root.resolve("load-test/target/minutehand.jar"));
+        write("given.jar", "");
+        String given = "MINUTEHAND_JAR=" + root.resolve("given.jar");
+
+        assertThat(run(List.of("env", given, launcher(), "router")).output())
+                .contains("<-jar><" + root.resolve("given.jar") + "><router>");
+        Ended missing = run(List.of("env", given + "x", launcher(), "router"));
+        assertThat(missing.output()).contains("MINUTEHAND_JAR is " + root.resolve("given.jarx"));
+        assertThat(missing.status()).isEqualTo(1);
+    }
+
+    @Test
     void shouldBecomeTheJvmWhereThereIsNoTerminal() throws Exception {
         java("kill -9 $$");
 

@@ -72,7 +72,7 @@ class MainTest {
     void shouldListItsCommandsButNotThoseForItself() {
         assertThat(commandLine.execute("--help")).isZero();
         assertThat(out.toString())
-                .contains("demo", "router", "worker", "bench", "admin", "deploy/minutehand order-demo")
+                .contains("demo", "router", "worker", "receiver", "bench", "admin", "deploy/minutehand order-demo")
                 .doesNotContain(
                         "demo-worker", "fault-worker", "fault-producer", "lab-worker", "lab-producer", "lab-fill");
     }
