@@ -12,6 +12,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +38,10 @@ import org.jspecify.annotations.Nullable;
 final class HttpProducer implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int BATCHES_A_SECOND = 50;
-    private static final Duration CALL_LIMIT = Duration.ofSeconds(15);
+
+    /** Patient: on a machine that is busy with other things a router is slow, and no router is down. */
+    private static final Duration CALL_LIMIT = Duration.ofSeconds(45);
+
     private static final long AGAIN_MS = 500;
     private static final int LEAST_DELAY_MS = 1000;
     private static final int MOST_DELAY_MS = 4000;
@@ -142,8 +146,17 @@ final class HttpProducer implements AutoCloseable {
             return;
         }
         failed.incrementAndGet();
-        faults.add("no router answered: " + failure);
+        faults.add(Instant.now() + " no router answered, " + routers.get(Math.floorMod(router, routers.size()))
+                + " neither: " + causes(failure));
         again(batch, router);
+    }
+
+    private static String causes(Throwable failure) {
+        StringBuilder causes = new StringBuilder(failure.toString());
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            causes.append(" <- ").append(cause);
+        }
+        return causes.toString();
     }
 
     private void answered(List<Item> batch, int router, HttpResponse<String> response) throws JsonProcessingException {

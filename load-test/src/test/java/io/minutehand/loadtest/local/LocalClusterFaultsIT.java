@@ -95,7 +95,7 @@ class LocalClusterFaultsIT {
             System.out.println("local-cluster " + what + " lost="
                     + receiver.missing(producer.jobs()).size() + " " + producer.figures() + " " + receiver.figures());
             producer.faults().forEach(System.out::println);
-            if (!receiver.missing(producer.jobs()).isEmpty()) {
+            if (producer.failed() > 0 || !receiver.missing(producer.jobs()).isEmpty()) {
                 System.out.println(cluster.logs());
             }
         }
