@@ -33,6 +33,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,7 +41,8 @@ import org.junit.jupiter.api.Test;
  * command lines of image and Compose file (addresses, ports and paths changed for those of this machine), the health check of the image, and what the services
  * show to Prometheus.
  */
-class DeploymentFilesIT {
+@Tag("faults")
+class DeploymentFilesFaultsIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String TOPIC = "order.close.timeout";
     private static final String HOST = "127.0.0.1";
