@@ -86,7 +86,7 @@ class OrderDemoCommandTest {
     void shouldBeAsTheReadmeSays() throws Exception {
         String readme = Files.readString(Path.of("../../README.md"));
         String section = readme.substring(readme.indexOf("\n## The order demo\n"));
-        String table = section.substring(section.indexOf("| option |"), section.indexOf("\n## Use it\n"));
+        String table = section.substring(section.indexOf("| option |"), section.indexOf("\n## ", 1));
         Set<String> named = new TreeSet<>();
         Matcher options = Pattern.compile("`(--[a-z-]+)").matcher(table.replaceAll("(?m)^\\| ([^|]+)\\|.*$", "$1"));
         while (options.find()) {
