@@ -82,6 +82,13 @@ class LocalClusterTest {
         assertThat(ended.status()).isEqualTo(2);
     }
 
+    /** It ends at the first hit, and whoever still writes into the pipe then makes it fail, now and then. */
+    @Test
+    void shouldNotLeaveAPipeEarly() throws IOException {
+        assertThat(Files.readAllLines(SCRIPT))
+                .noneMatch(line -> !line.strip().startsWith("#") && line.matches(".*\\|\\s*(grep -\\w*q|head).*"));
+    }
+
     @Test
     void shouldTellItsCommands() throws Exception {
         assertThat(run("help").output()).contains("up ", "roll ", "cut NODE", "down --wipe", "--base-port PORT");
